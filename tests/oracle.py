@@ -1,0 +1,270 @@
+"""Slow exact reference for the search statistics of UCD (Saffidine, Cazenave, Mehat 2012).
+
+Equation numbers are the paper's. A depth is a non-negative int or `math.inf`. The graph is acyclic.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+Position = Hashable
+Edge = tuple[Position, Hashable]
+Step = tuple[Position, Hashable, Position | None]
+Depth = int | float
+Vector = tuple[Fraction, ...]
+
+
+def add(left: Vector, right: Vector, factor: Fraction | int = 1) -> Vector:
+    """Return left + factor * right, entry by entry."""
+    return tuple(a + factor * b for a, b in zip(left, right, strict=True))
+
+
+def bound(mean: Fraction, parent_visits: Fraction, visits: Fraction, c: float) -> float:
+    """Return mean + c sqrt(log(parent_visits) / visits), with the natural logarithm."""
+    return float(mean) + c * math.sqrt(math.log(parent_visits) / visits)
+
+
+class Graph:
+    """The links of all paths recorded so far, with visits n and payoff sums w of every edge.
+
+    An edge is the pair (source, action); its target is None when the move ends the game.
+    """
+
+    def __init__(self, players: int) -> None:
+        self.players = players
+        self.simulations = 0
+        self.zero: Vector = (Fraction(0),) * players
+        self.target: dict[Edge, Position | None] = {}
+        self.out: dict[Position, list[Edge]] = {}
+        self.into: dict[Position, list[Edge]] = {}
+        self.n: defaultdict[Edge, Fraction] = defaultdict(Fraction)
+        self.w: defaultdict[Edge, Vector] = defaultdict(lambda: self.zero)
+
+    def link(self, path: Sequence[Step], payoffs: Iterable[float | Fraction]) -> tuple[list[Edge], Vector]:
+        """Add the path's links to the graph and return its edges and its payoffs as fractions.
+
+        The path is non-empty, each target the next source; payoffs has one entry in [0, 1] a player.
+        """
+        gain = tuple(Fraction(x) for x in payoffs)
+        if len(gain) != self.players or not all(0 <= x <= 1 for x in gain):
+            raise ValueError(f"payoffs must be {self.players} numbers in [0, 1]: {gain}")
+        if not path or any(a[2] is None or a[2] != b[0] for a, b in pairwise(path)):
+            raise ValueError(f"path must be a non-empty list of consecutive edges: {path}")
+        for source, action, target in path:
+            if self.target.get((source, action), target) != target:
+                raise ValueError(f"edge {(source, action)} already has another target than {target}")
+        for source, action, target in path:
+            edge = (source, action)
+            if edge not in self.target:
+                self.target[edge] = target
+                self.out.setdefault(source, []).append(edge)
+                if target is not None:
+                    self.out.setdefault(target, [])
+                    self.into.setdefault(target, []).append(edge)
+        self.simulations += 1
+        return [(source, action) for source, action, _ in path], gain
+
+    def below(self, edge: Edge) -> list[Edge]:
+        """Return the recorded edges out of the edge's target, none when the game is over there."""
+        target = self.target[edge]
+        return [] if target is None else self.out[target]
+
+    def edges(self) -> list[Edge]:
+        """Return the recorded edges, in order of first record."""
+        return list(self.target)
+
+    def positions(self) -> list[Position]:
+        """Return the recorded positions, sources and targets, in order of first record."""
+        return list(self.out)
+
+
+class Descents(Graph):
+    """The raw statistics of the descent backup: n and w over paths through an edge, n' and w' at their end."""
+
+    def __init__(self, players: int) -> None:
+        super().__init__(players)
+        self.n_end: defaultdict[Edge, Fraction] = defaultdict(Fraction)
+        self.w_end: defaultdict[Edge, Vector] = defaultdict(lambda: self.zero)
+
+    def record(self, path: Sequence[Step], payoffs: Iterable[float | Fraction]) -> None:
+        """Add one simulation, its path from the root down and one payoff in [0, 1] a player."""
+        edges, gain = self.link(path, payoffs)
+        for edge in edges:
+            self.n[edge], self.w[edge] = self.n[edge] + 1, add(self.w[edge], gain)
+        self.n_end[edges[-1]] += 1
+        self.w_end[edges[-1]] = add(self.w_end[edges[-1]], gain)
+
+
+class Oracle(Descents):
+    """The adapted statistics, each query computed from scratch by their definitions."""
+
+    def layers(self, edge: Edge, d: Depth) -> list[list[Edge]]:
+        """Return the distinct edges 0, 1, ... steps below the edge, for at most d steps.
+
+        Explicit layers in place of recursion: an edge in layer k is needed at depth d - k only.
+        """
+        layers = [[edge]]
+        while len(layers) <= d:
+            layer = list(dict.fromkeys(f for e in layers[-1] for f in self.below(e)))
+            if not layer:
+                break
+            layers.append(layer)
+        return layers
+
+    def mean(self, edge: Edge, d: Depth) -> Vector:
+        """Return mu_d, one entry a player (eq. 9-10)."""
+        layers = self.layers(edge, d)
+        lower: dict[Edge, Vector] = {}
+        for k in reversed(range(len(layers))):
+            means: dict[Edge, Vector] = {}
+            for e in layers[k]:
+                total, count = self.w_end[e], self.n_end[e]
+                if k == d:
+                    total, count = self.w[e], self.n[e]
+                else:
+                    for f in self.below(e):
+                        total, count = add(total, lower[f], self.n[f]), count + self.n[f]
+                means[e] = tuple(x / count for x in total)
+            lower = means
+        return lower[edge]
+
+    def visits(self, edge: Edge, d: Depth) -> Fraction:
+        """Return n_d (eq. 11-12)."""
+        layers = self.layers(edge, d)
+        lower: dict[Edge, Fraction] = {}
+        for k in reversed(range(len(layers))):
+            if k == d:
+                lower = {e: self.n[e] for e in layers[k]}
+            else:
+                lower = {e: sum((lower[f] for f in self.below(e)), self.n_end[e]) for e in layers[k]}
+        return lower[edge]
+
+    def parent_visits(self, position: Position, d: Depth) -> Fraction:
+        """Return p_d of any edge out of the position (eq. 13), 0 when none is recorded."""
+        return sum((self.visits(e, d) for e in self.out[position]), Fraction(0))
+
+    def value(self, edge: Edge, d1: Depth, d2: Depth, d3: Depth, c: float, player: int) -> float:
+        """Return mu_d1 + c sqrt(log p_d2 / n_d3) for the player."""
+        return bound(self.mean(edge, d1)[player], self.parent_visits(edge[0], d2), self.visits(edge, d3), c)
+
+
+class UpdateAll(Graph):
+    """The update-all backup: a simulation counts once at every ancestor edge of the end of its path."""
+
+    def record(self, path: Sequence[Step], payoffs: Iterable[float | Fraction]) -> None:
+        """Add one simulation to the last edge and to every edge that leads to its source."""
+        edges, gain = self.link(path, payoffs)
+        reached = {edges[-1]}
+        queue = [edges[-1]]
+        while queue:
+            fresh = [e for e in self.into.get(queue.pop()[0], []) if e not in reached]
+            reached.update(fresh)
+            queue.extend(fresh)
+        for edge in reached:
+            self.n[edge], self.w[edge] = self.n[edge] + 1, add(self.w[edge], gain)
+
+    def mean(self, edge: Edge) -> Vector:
+        """Return w / n, one entry a player."""
+        return tuple(x / self.n[edge] for x in self.w[edge])
+
+    def visits(self, edge: Edge) -> Fraction:
+        """Return n."""
+        return self.n[edge]
+
+    def parent_visits(self, position: Position) -> Fraction:
+        """Return the sum of n over the edges out of the position."""
+        return sum((self.n[e] for e in self.out[position]), Fraction(0))
+
+    def value(self, edge: Edge, c: float, player: int) -> float:
+        """Return w / n + c sqrt(log(sum of n over the source's edges) / n) for the player."""
+        return bound(self.mean(edge)[player], self.parent_visits(edge[0]), self.n[edge], c)
+
+
+class Section34(Descents):
+    """The paper's incremental rule (section 3.4), which refreshes caches on the path and near its leaf only.
+
+    A[v, d] caches the sum of n_d, and B[v, d] of n mu_d, over the edges out of v; stored[e, d] is n mu_d of an
+    edge when last processed. With `exact`, every path
+    node has distance 0 from the leaf, which makes the caches equal to `Oracle`. The graph must be graded.
+    """
+
+    def __init__(self, players: int, d1: Depth, d2: Depth, d3: Depth, exact: bool = False) -> None:
+        super().__init__(players)
+        self.d1, self.d2, self.d3, self.exact = d1, d2, d3, exact
+        finite = max(int(d) if d < math.inf else 0 for d in (d1, d2, d3))
+        self.depths: list[Depth] = [*range(finite + 1)] + ([math.inf] if math.inf in (d1, d2, d3) else [])
+        self.A: defaultdict[tuple[Position | None, Depth], Fraction] = defaultdict(Fraction)
+        self.B: defaultdict[tuple[Position | None, Depth], Vector] = defaultdict(lambda: self.zero)
+        self.stored: defaultdict[tuple[Edge, Depth], Vector] = defaultdict(lambda: self.zero)
+        self.means: dict[Edge, Vector] = {}
+        self.counts: dict[Edge, Fraction] = {}
+
+    def record(self, path: Sequence[Step], payoffs: Iterable[float | Fraction]) -> None:
+        """Add one simulation, ply by ply from the last edge up.
+
+        In-edges of a changed node are processed below distance max(d1, d2, d3); a node off the path takes
+        changes up to distance max(d2, d3 - 1, d1 - 1). A new edge counts with all of its target's sums.
+        """
+        gain = tuple(Fraction(x) for x in payoffs)
+        new = {(u, a) for u, a, _ in path if (u, a) not in self.target}
+        super().record(path, gain)
+        edges = [(u, a) for u, a, _ in path]
+        distance: dict[Position | None, float] = {}  # of the changed nodes one ply down
+        change: dict[tuple[Position | None, Depth], Fraction] = {}  # of their A
+        ply = len(path) - 1
+        while ply >= 0 or distance:
+            near = [v for v in distance if distance[v] < max(self.d1, self.d2, self.d3)]
+            processed = dict.fromkeys(edges[ply : ply + 1] if ply >= 0 else [])
+            processed.update(dict.fromkeys(e for v in near for e in self.into.get(v, [])))
+            up_distance: dict[Position | None, float] = {}
+            up_change: dict[tuple[Position | None, Depth], Fraction] = {}
+            for u in dict.fromkeys(e[0] for e in processed):
+                on_path = ply >= 0 and u == path[ply][0]
+                mine = [e for e in processed if e[0] == u]
+                da, db = dict.fromkeys(self.depths, Fraction(0)), dict.fromkeys(self.depths, self.zero)
+                if on_path:
+                    far = 0.0 if self.exact else float(len(path) - 1 - ply)
+                    da[0], db[0] = Fraction(1), gain
+                else:
+                    far = 1 + min(distance[self.target[e]] for e in mine)
+                for e in mine:
+                    t = self.target[e]
+                    for d in self.depths[1:]:
+                        if e in new:
+                            da[d] += self.n_end[e] + self.A[t, d - 1]
+                        else:
+                            da[d] += (e == edges[-1]) + change.get((t, d - 1), 0)
+                        term = add(self.zero, self.refreshed_mean(e, d), self.n[e])
+                        db[d] = add(db[d], add(term, self.stored[e, d], -1))
+                        self.stored[e, d] = term
+                    self.means[e] = self.refreshed_mean(e, self.d1)
+                    self.counts[e] = self.n[e] if self.d3 == 0 else self.n_end[e] + self.A[t, self.d3 - 1]
+                if on_path or far <= max(self.d2, self.d3 - 1, self.d1 - 1):
+                    up_distance[u] = far
+                    for d in self.depths:
+                        up_change[u, d] = da[d]
+                        self.A[u, d] += da[d]
+                        self.B[u, d] = add(self.B[u, d], db[d])
+            distance, change, ply = up_distance, up_change, ply - 1
+
+    def refreshed_mean(self, edge: Edge, d: Depth) -> Vector:
+        """Return mu_d from the edge's raw statistics and its target's cached sums."""
+        if d == 0:
+            return tuple(x / self.n[edge] for x in self.w[edge])
+        t = self.target[edge]
+        total, count = add(self.w_end[edge], self.B[t, d - 1]), self.n_end[edge] + self.A[t, 0]
+        return tuple(x / count for x in total)
+
+    def cached_mean(self, edge: Edge) -> Vector:
+        """Return mu_d1 as of the last time the edge was processed, one entry a player."""
+        return self.means[edge]
+
+    def cached_visits(self, edge: Edge) -> Fraction:
+        """Return n_d3 as of the last time the edge was processed."""
+        return self.counts[edge]
+
+    def parent_visits(self, position: Position) -> Fraction:
+        """Return the cached p_d2 of any edge out of the position, 0 when none is recorded."""
+        return self.A[position, self.d2]

@@ -1,0 +1,1 @@
+"""One file a game; each reads like its rulebook."""

@@ -1,0 +1,234 @@
+"""Connect Four.
+
+Board    columns x rows cells, 7x6 by default; a stone falls to the lowest empty cell of its column.
+Players  two; player 0 begins.
+Turn     a stone into a column that is not full.
+End      at the first line of `in_a_row` own stones along a column, a row or a diagonal: its owner wins, with the last stone
+         of the board too. A full board without one is a draw.
+Moves    the column, counted from 0; written as players do, from 1.
+Source   Wexler and Strongin 1974; solved by Allen and by Allis, 1988.
+
+choice            here                          elsewhere
+longer lines      win as well                   the same
+size              columns * (rows + 1) <= 64    fixed 7x6 in most programs
+
+Each player's stones are one word, a column after a column, with one empty sentinel bit on top of each column, so that no
+line runs over an edge.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ucd_envs.records import configuration, fields, record
+from ucd_envs.rng import below
+from ucd_envs.rules import (
+    IS_LEGAL,
+    LEGAL_ACTIONS,
+    OBSERVE,
+    PLAY,
+    PLAYOUT,
+    PLAYOUT_ACTION,
+    POSITION,
+    READ_PAYOFFS,
+    RESET,
+    Kernels,
+    Rules,
+    kernel,
+    whole,
+)
+
+ONE = np.uint64(1)
+
+BOARD = record(("columns", np.uint64), ("rows", np.uint64), ("in_a_row", np.uint64), ("bottom", np.uint64), ("top", np.uint64))
+"""`bottom` and `top`: the lowest cells of all columns and the sentinels above them."""
+STATE = record(("player", np.int32), ("ply", np.int32), ("winner", np.int32), ("stones", np.uint64, (2,)))
+
+
+@kernel(RESET)
+def reset(board, state):
+    """The empty board."""
+    s = fields(state, STATE)
+    s.player = 0
+    s.ply = 0
+    s.winner = -1
+    s.stones[0] = s.stones[1] = np.uint64(0)
+
+
+@kernel(LEGAL_ACTIONS)
+def legal_actions(board, state, actions):
+    """Every column that is not full."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    count = 0
+    if s.player < 0:
+        return count
+    for column in range(np.int64(b.columns)):
+        if landing(b, s, np.uint64(column)):
+            actions[count] = column
+            count += 1
+    return count
+
+
+@kernel(IS_LEGAL)
+def is_legal(board, state, action):
+    """Whether the column is not full."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    return s.player >= 0 and 0 <= action < np.int64(b.columns) and landing(b, s, np.uint64(action)) != 0
+
+
+@kernel(PLAY)
+def play(board, state, action):
+    """Drops the mover's stone; the game is over when it makes a line or fills the board."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    drop(b, s, landing(b, s, np.uint64(action)))
+
+
+@kernel(READ_PAYOFFS)
+def payoffs(board, state, out):
+    """1 for the owner of the line and 0 for the other, or 1/2 each."""
+    winner = fields(state, STATE).winner
+    for player in range(2):
+        out[player] = 0.5 if winner < 0 else 1.0 if winner == player else 0.0
+
+
+@kernel(POSITION)
+def position(board, state, words):
+    """Player 0's stones, with one more bit on top of each column that tells its height."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    words[0] = s.stones[0] | ((s.stones[0] | s.stones[1]) + b.bottom)
+
+
+@kernel(PLAYOUT)
+def playout(board, state, rng, trace):
+    """Random moves to the end."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    played = 0
+    while s.player >= 0:
+        column = random_column(b, s, rng)
+        drop(b, s, landing(b, s, column))
+        if trace.size > 0:
+            trace[played] = column
+        played += 1
+    return played
+
+
+@kernel(PLAYOUT_ACTION)
+def playout_action(board, state, rng):
+    """Any column that is not full, each with the same probability."""
+    return np.int64(random_column(fields(board, BOARD), fields(state, STATE), rng))
+
+
+@kernel(OBSERVE)
+def observe(board, state, player, planes):
+    """Own stones and the other's stones, the top row first."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    at = 0
+    for line in range(b.rows):
+        for column in range(b.columns):
+            shift = column * (b.rows + ONE) + b.rows - ONE - line
+            planes[at] = (s.stones[player] >> shift) & ONE
+            planes[at + 1] = (s.stones[1 - player] >> shift) & ONE
+            at += 2
+
+
+@kernel()
+def landing(b, s, column):
+    """The bit of the cell where a stone into this column comes to rest; 0 for a full column."""
+    first = ONE << (column * (b.rows + ONE))
+    whole_column = (first << b.rows) - first
+    return (((s.stones[0] | s.stones[1]) & whole_column) + first) & ~b.top
+
+
+@kernel()
+def drop(b, s, stone):
+    """Puts the mover's stone on a cell and passes the turn, or ends the game."""
+    player = s.player
+    s.stones[player] |= stone
+    s.ply += 1
+    if has_line(s.stones[player], b.in_a_row, b.rows):
+        s.winner = player
+        s.player = -1
+    elif np.uint64(s.ply) == b.columns * b.rows:
+        s.player = -1
+    else:
+        s.player = 1 - player
+
+
+@kernel()
+def has_line(stones, in_a_row, rows):
+    """Whether so many stones stand in a row in one of the four directions."""
+    for step in (ONE, rows, rows + ONE, rows + ONE + ONE):
+        line, length = stones, ONE
+        while length + length <= in_a_row:
+            line &= line >> (step * length)
+            length += length
+        if length < in_a_row:
+            line &= line >> (step * (in_a_row - length))
+        if line:
+            return True
+    return False
+
+
+@kernel()
+def random_column(b, s, rng):
+    """A column that is not full, by trying columns until one is."""
+    while True:
+        column = below(rng, b.columns)
+        if landing(b, s, column):
+            return column
+
+
+@cache
+def rules(columns: int = 7, rows: int = 6, in_a_row: int = 4) -> Rules:
+    """Connect Four on `columns` x `rows` cells, columns * (rows + 1) <= 64, for lines of `in_a_row`, 2 or more.
+
+    Raises ValueError for a board that does not fit a word or cannot hold a line.
+    """
+    columns = whole("columns", columns, 1, 32)
+    rows = whole("rows", rows, 1, 63)
+    if columns * (rows + 1) > 64:
+        raise ValueError(f"columns * (rows + 1) must be at most 64, but {columns} * {rows + 1} is {columns * (rows + 1)}")
+    in_a_row = whole("in_a_row", in_a_row, 2, max(columns, rows, 2))
+    bottom = sum(1 << (column * (rows + 1)) for column in range(columns))
+
+    def action_named(text: str) -> int:
+        if not text.isdecimal() or not 1 <= int(text) <= columns:
+            raise ValueError(f"{text!r} is no column of this board: expected 1 to {columns}")
+        return int(text) - 1
+
+    return Rules(
+        name="connect_four_v0",
+        settings={"columns": columns, "rows": rows, "in_a_row": in_a_row},
+        players=2,
+        actions=columns,
+        longest=columns * rows,
+        board=configuration(BOARD, columns=columns, rows=rows, in_a_row=in_a_row, bottom=bottom, top=bottom << rows),
+        state_bytes=STATE.itemsize,
+        position_words=1,
+        planes=(rows, columns, 2),
+        tiling="column",
+        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, position, playout, playout_action, observe),
+        action_name=lambda action: str(action + 1),
+        action_named=action_named,
+        why_illegal=lambda action: "the column is full",
+    )
+
+
+EXAMPLES: tuple[dict[str, Any], ...] = (
+    {},
+    {"columns": 4, "rows": 4},
+    {"columns": 8, "rows": 5, "in_a_row": 5},
+    {"columns": 8, "rows": 7},
+    {"columns": 1, "rows": 63},
+    {"columns": 2, "rows": 2, "in_a_row": 2},
+)
+"""Configurations that every shared test runs."""

@@ -1,0 +1,448 @@
+"""Hex.
+
+Board    rows x columns hexagonal cells, 1x1 to 19x19. Cell (row, column) touches (row, column +- 1), (row +- 1, column),
+         (row - 1, column + 1) and (row + 1, column - 1).
+Players  two; player 0 joins the first row to the last, player 1 the first column to the last.
+Turn     a stone on an empty cell, for good. With `swap`, the second move of the game may be a swap instead.
+End      at the first chain between one's two sides; that player wins. A full board has exactly one such chain: no draws.
+Moves    row * columns + column for a cell, written as players do: column letter, then row from 1 ("b2" is row 1, column
+         1). With `swap` one more action, rows * columns, written "swap".
+Source   Hein 1942, Nash 1949; the configuration of [UCD 4.2] is size 5 with opening "b2".
+
+choice            here                                                         elsewhere
+who joins what    player 0 top-bottom (as OpenSpiel, Benzene's black)          some have player 0 left-right
+swap              the stone moves to the transposed cell and becomes player    some exchange the players' seats
+                  1's; square boards only
+opening           stones placed in turn before the start; they count as plies  given as ordinary first moves
+
+Each player's stones are rows of bits in the player's own frame: player 0's by rows, player 1's by columns, the
+board transposed. The neighbourhood is its own transpose, so one piece of code serves both, and every chain runs from
+row 0 to the last row of a frame.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ucd_envs.records import configuration, fields, popcount, record
+from ucd_envs.rng import below, draw
+from ucd_envs.rules import (
+    IS_LEGAL,
+    LEGAL_ACTIONS,
+    OBSERVE,
+    PLAY,
+    PLAYOUT,
+    PLAYOUT_ACTION,
+    POSITION,
+    READ_PAYOFFS,
+    RESET,
+    Kernels,
+    Rules,
+    cell_named,
+    kernel,
+    whole,
+)
+
+SIDE = 19
+"""The longest side of a board."""
+ONE = np.uint32(1)
+U1 = np.uint64(1)
+U2 = np.uint64(2)
+U45 = np.uint64(64 - SIDE)
+U32 = np.uint64(32)
+U64 = np.uint64(64)
+
+BOARD = record(
+    ("rows", np.int32), ("columns", np.int32), ("swap", np.int32), ("stones", np.int32), ("opening", np.int32, (SIDE * SIDE,))
+)
+"""`opening`: the first `stones` entries are the cells of stones placed before the start."""
+STATE = record(
+    ("player", np.int32),
+    ("ply", np.int32),
+    ("winner", np.int32),
+    ("empty", np.uint32, (SIDE,)),
+    ("stones", np.uint32, (2, SIDE)),
+    ("joined", np.uint32, (2, SIDE)),
+)
+"""`empty` in player 0's frame; `stones` and `joined` (those joined to row 0) in each player's own frame."""
+
+
+@kernel(RESET)
+def reset(board, state):
+    """The empty board with the opening's stones on it."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    s.player = 0
+    s.ply = 0
+    s.winner = -1
+    for row in range(SIDE):
+        s.empty[row] = (ONE << np.uint32(b.columns)) - ONE if row < b.rows else np.uint32(0)
+        for player in range(2):
+            s.stones[player, row] = np.uint32(0)
+            s.joined[player, row] = np.uint32(0)
+    for i in range(b.stones):
+        play(board, state, b.opening[i])
+
+
+@kernel(LEGAL_ACTIONS)
+def legal_actions(board, state, actions):
+    """Every empty cell, and the swap at the second move."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    count = 0
+    if s.player < 0:
+        return count
+    for row in range(np.uint64(b.rows)):
+        empty = s.empty[row]
+        for column in range(np.uint32(b.columns)):
+            actions[count] = row * b.columns + column
+            count += (empty >> column) & ONE
+    if b.swap and s.ply == 1:
+        actions[count] = b.rows * b.columns
+        count += 1
+    return count
+
+
+@kernel(IS_LEGAL)
+def is_legal(board, state, action):
+    """Whether the cell is empty, or the swap is on."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    cells = b.rows * b.columns
+    if s.player < 0 or action < 0 or action > cells:
+        return False
+    if action == cells:
+        return b.swap != 0 and s.ply == 1
+    return (s.empty[action // b.columns] >> np.uint32(action % b.columns)) & ONE != 0
+
+
+@kernel(PLAY)
+def play(board, state, action):
+    """Puts the mover's stone on an empty cell, or swaps; the game is over when the stone joins the mover's two sides."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    player = s.player
+    s.ply += 1
+    s.player = 1 - player
+    if action == b.rows * b.columns:
+        take_over_first_stone(board, state)
+        return
+    row, column = np.uint32(action // b.columns), np.uint32(action % b.columns)
+    s.empty[row] ^= ONE << column
+    if place(s, player, row, column, b.rows, b.columns):
+        s.player = -1
+        s.winner = player
+
+
+@kernel(READ_PAYOFFS)
+def payoffs(board, state, out):
+    """1 for the player whose sides are joined, 0 for the other."""
+    winner = fields(state, STATE).winner
+    out[winner] = 1.0
+    out[1 - winner] = 0.0
+
+
+@kernel(POSITION)
+def position(board, state, words):
+    """Two bits for the mover, then both players' rows one behind another."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    word = np.uint64(s.player + 1)
+    used = U2
+    filled = 0
+    for player in range(2):
+        width = np.uint64(b.columns if player == 0 else b.rows)
+        for row in range(np.uint64(b.rows if player == 0 else b.columns)):
+            bits = np.uint64(s.stones[player, row])
+            word |= bits << used
+            used += width
+            if used >= U64:
+                words[filled] = word
+                filled += 1
+                used -= U64
+                word = bits >> (width - used)
+    if filled < words.size:
+        words[filled] = word
+
+
+@kernel(PLAYOUT)
+def playout(board, state, rng, trace):
+    """Random moves to the end. Without a trace the empty cells are filled at once: a full board has one winner, the one who
+    would have joined first, because a chain once made stays."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    played = 0
+    while b.swap and s.player >= 0 and s.ply < 2:
+        action = playout_action(board, state, rng)
+        play(board, state, action)
+        if trace.size > 0:
+            trace[played] = action
+        played += 1
+    if s.player < 0:
+        return played
+    if trace.size > 0:
+        return played + play_in_random_order(board, state, rng, trace[played:])
+    played += fill(s, b.rows, rng)
+    s.winner = 0 if top_meets_bottom(s, b.rows) else 1
+    s.player = -1
+    return played
+
+
+@kernel(PLAYOUT_ACTION)
+def playout_action(board, state, rng):
+    """Any legal move, each with the same probability."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    cells = np.uint64(0)
+    for row in range(np.uint64(b.rows)):
+        cells += np.uint64(popcount(s.empty[row]))
+    swap = np.uint64(1 if b.swap and s.ply == 1 else 0)
+    rank = below(rng, cells + swap)
+    if rank == cells:
+        return b.rows * b.columns
+    row, bit = ranked(s.empty, rank)
+    return row * b.columns + popcount(bit - ONE)
+
+
+@kernel(OBSERVE)
+def observe(board, state, player, planes):
+    """Own stones, the other's, ones for the player who joins rows, and, with the swap rule, ones while a swap is on."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    depth = 4 if b.swap else 3
+    for row in range(b.rows):
+        for column in range(b.columns):
+            first = (s.stones[0, row] >> np.uint32(column)) & ONE
+            second = (s.stones[1, column] >> np.uint32(row)) & ONE
+            at = (row * b.columns + column) * depth
+            planes[at] = first if player == 0 else second
+            planes[at + 1] = second if player == 0 else first
+            planes[at + 2] = 1 - player
+            if b.swap:
+                planes[at + 3] = 1 if s.ply == 1 and s.player == 1 else 0
+
+
+@kernel()
+def take_over_first_stone(board, state):
+    """The one stone on the board changes owner and frame: at the transposed cell its bits are the same [swap-pieces]."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    for row in range(np.uint64(b.rows)):
+        bits = s.stones[0, row]
+        s.stones[1, row], s.stones[0, row] = bits, np.uint32(0)
+        s.joined[1, row], s.joined[0, row] = s.joined[0, row], np.uint32(0)
+        if bits:
+            s.empty[row] |= bits
+            s.empty[popcount(bits - ONE)] ^= ONE << np.uint32(row)
+
+
+@kernel()
+def place(s, player, row, column, rows, columns):
+    """Puts a stone in its player's frame and joins to row 0 what it connects; whether the last row is joined now."""
+    stones, joined = s.stones[player], s.joined[player]
+    last = np.uint32(rows - 1)
+    if player == 1:
+        row, column = column, row
+        last = np.uint32(columns - 1)
+    stone = ONE << column
+    stones[row] |= stone
+    near = joined[row] & ((stone << ONE) | (stone >> ONE))
+    if row > 0:
+        near |= joined[row - ONE] & (stone | (stone << ONE))
+    if row < last:
+        near |= joined[row + ONE] & (stone | (stone >> ONE))
+    if near == 0 and row > 0:
+        return False
+    joined[row] |= stone
+    return spread(stones, joined, row, last)
+
+
+@kernel()
+def spread(stones, joined, row, last):
+    """Joins all stones that one row's joined stones lead to; whether the last row is reached.
+
+    Sweeps down and up in turn over the rows that may still grow their neighbours, until a sweep changes nothing.
+    """
+    joined[row] = widened(joined[row], stones[row])
+    top, bottom = row, row
+    while True:
+        row = top
+        while row < last:
+            more = stones[row + ONE] & (joined[row] | (joined[row] >> ONE)) & ~joined[row + ONE]
+            row += ONE
+            if more != 0:
+                joined[row] = widened(joined[row] | more, stones[row])
+                bottom = max(bottom, row)
+            elif row > bottom:
+                break
+        if joined[last] != 0:
+            return True
+        row, lowest, grown = bottom, top, False
+        while row > 0:
+            more = stones[row - ONE] & (joined[row] | (joined[row] << ONE)) & ~joined[row - ONE]
+            row -= ONE
+            if more != 0:
+                joined[row] = widened(joined[row] | more, stones[row])
+                top = row
+                if not grown:
+                    bottom, grown = row, True
+            elif row < lowest:
+                break
+        if not grown:
+            return False
+
+
+@kernel()
+def widened(seeds, stones):
+    """All stones of a row that stand in an unbroken line with a seed."""
+    seeds |= ((stones + seeds) ^ stones) & stones  # the carry of the sum runs up each line from its seed
+    while True:
+        more = stones & (seeds >> ONE) & ~seeds
+        if more == 0:
+            return seeds
+        seeds |= more
+
+
+@kernel()
+def play_in_random_order(board, state, rng, trace):
+    """Plays the empty cells in random order until the game is over; how many were played."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    cells = np.uint64(0)
+    for row in range(np.uint64(b.rows)):
+        for column in range(np.uint64(b.columns)):
+            if (s.empty[row] >> np.uint32(column)) & ONE:
+                trace[cells] = row * np.uint64(b.columns) + column
+                cells += U1
+    played = np.uint64(0)
+    while s.player >= 0:
+        other = played + below(rng, cells - played)
+        trace[played], trace[other] = trace[other], trace[played]
+        play(board, state, np.int64(trace[played]))
+        played += U1
+    return np.int64(played)
+
+
+@kernel()
+def fill(s, rows, rng):
+    """Gives player 0 its share of the empty cells, each such set with the same probability; how many cells were empty.
+
+    Random words give a set of random size, uniform among the sets of that size; adding or removing cells at random up to
+    the right size keeps it uniform.
+    """
+    empty, chosen = s.empty, s.joined[1]
+    cells, count = np.uint64(0), np.uint64(0)
+    bits = np.uint64(0)
+    for row in range(np.uint64(rows)):
+        bits = draw(rng) if row & U1 == 0 else bits << U32
+        chosen[row] = empty[row] & np.uint32(bits >> U45)
+        cells += np.uint64(popcount(empty[row]))
+        count += np.uint64(popcount(chosen[row]))
+    share = (cells + np.uint64(1 - s.player)) >> U1
+    while count > share:
+        row, bit = ranked(chosen, below(rng, count))
+        chosen[row] ^= bit
+        count -= U1
+    for row in range(np.uint64(rows)):
+        empty[row] ^= chosen[row]
+        s.stones[0, row] |= chosen[row]
+    while count < share:
+        row, bit = ranked(empty, below(rng, cells - count))
+        empty[row] ^= bit
+        s.stones[0, row] |= bit
+        count += U1
+    return np.int64(cells)
+
+
+@kernel()
+def ranked(words, rank):
+    """The row and the bit of the rank-th of the bits set in `words`."""
+    row = np.uint64(0)
+    while True:
+        count = np.uint64(popcount(words[row]))
+        if rank < count:
+            break
+        rank -= count
+        row += U1
+    word = words[row]
+    while rank > 0:
+        word &= word - ONE
+        rank -= U1
+    return row, word & (~word + ONE)
+
+
+@kernel()
+def top_meets_bottom(s, rows):
+    """Whether player 0's stones join row 0 to the last row of a full board."""
+    s.joined[0, 0] = s.stones[0, 0]
+    for row in range(np.uint64(1), np.uint64(rows)):
+        s.joined[0, row] = np.uint32(0)
+    return spread(s.stones[0], s.joined[0], np.uint32(0), np.uint32(rows - 1))
+
+
+@cache
+def rules(size: int = 11, rows: int | None = None, columns: int | None = None, swap: bool = False, opening: str = "") -> Rules:
+    """Hex on `rows` x `columns` cells (each 1 to 19, by default `size`), with `opening` such as "b2" or "b2 c3" played before.
+
+    Raises ValueError for sides out of range, a swap on a board that is not square, and an opening that is not playable.
+    """
+    rows = whole("rows", size if rows is None else rows, 1, SIDE)
+    columns = whole("columns", size if columns is None else columns, 1, SIDE)
+    if swap and rows != columns:
+        raise ValueError(f"swap needs a square board, but this one has {rows} rows and {columns} columns")
+    cells = rows * columns
+
+    def action_name(action: int) -> str:
+        return "swap" if action == cells else f"{chr(ord('a') + action % columns)}{action // columns + 1}"
+
+    def action_named(text: str) -> int:
+        if swap and text.lower() == "swap":
+            return cells
+        return cell_named(text, rows, columns)
+
+    stones = [action_named(name) for name in opening.split()]
+    if cells in stones or len(set(stones)) < len(stones):
+        raise ValueError(f"opening {opening!r} must name different cells")
+    rules = Rules(
+        name="hex_v0",
+        settings={"rows": rows, "columns": columns, "swap": bool(swap), "opening": opening},
+        players=2,
+        actions=cells + bool(swap),
+        longest=cells + bool(swap),
+        board=configuration(
+            BOARD,
+            rows=rows,
+            columns=columns,
+            swap=swap,
+            stones=len(stones),
+            opening=stones + [0] * (SIDE * SIDE - len(stones)),
+        ),
+        state_bytes=STATE.itemsize,
+        position_words=(2 + 2 * cells + 63) // 64,
+        planes=(rows, columns, 4 if swap else 3),
+        tiling="hexagonal",
+        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, position, playout, playout_action, observe),
+        action_name=action_name,
+        action_named=action_named,
+        why_illegal=lambda action: "the swap is on at the second move only" if action == cells else "the cell is taken",
+    )
+    if rules.initial_state().over:
+        raise ValueError(f"opening {opening!r} already ends the game")
+    return rules
+
+
+EXAMPLES: tuple[dict[str, Any], ...] = (
+    {"size": 1},
+    {"size": 2, "swap": True},
+    {"size": 5, "opening": "b2"},
+    {"size": 5, "swap": True},
+    {"rows": 3, "columns": 5},
+    {"rows": 1, "columns": 4},
+    {"size": 8},
+    {"size": 11},
+    {"size": 19},
+)
+"""Configurations that every shared test runs."""

@@ -1,0 +1,160 @@
+"""LeftRight [UCD 4.1].
+
+Board    a path of `steps` steps.
+Players  one.
+Turn     a step to the left or to the right.
+End      after `steps` steps.
+Moves    0 left, 1 right; written "left" and "right".
+Payoff   the share of the steps that went to the left, in [0, 1].
+Source   [UCD 4.1], with 300 steps.
+
+The order of the steps does not matter, so after k steps there are k + 1 positions for 2**k paths: a game made of
+transpositions.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ucd_envs.records import configuration, fields, popcount, record
+from ucd_envs.rng import draw
+from ucd_envs.rules import (
+    IS_LEGAL,
+    LEGAL_ACTIONS,
+    OBSERVE,
+    PLAY,
+    PLAYOUT,
+    PLAYOUT_ACTION,
+    POSITION,
+    READ_PAYOFFS,
+    RESET,
+    Kernels,
+    Rules,
+    kernel,
+    whole,
+)
+
+LONGEST = 100_000
+U1, U32, U63, U64 = np.uint64(1), np.uint64(32), np.uint64(63), np.uint64(64)
+
+BOARD = record(("steps", np.int64))
+STATE = record(("player", np.int32), ("ply", np.int32), ("lefts", np.int64))
+
+
+@kernel(RESET)
+def reset(board, state):
+    """The start of the path."""
+    s = fields(state, STATE)
+    s.player = 0
+    s.ply = 0
+    s.lefts = 0
+
+
+@kernel(LEGAL_ACTIONS)
+def legal_actions(board, state, actions):
+    """Left and right."""
+    if fields(state, STATE).player < 0:
+        return 0
+    actions[0] = 0
+    actions[1] = 1
+    return 2
+
+
+@kernel(IS_LEGAL)
+def is_legal(board, state, action):
+    """Whether the path goes on and the action is left or right."""
+    return fields(state, STATE).player >= 0 and 0 <= action <= 1
+
+
+@kernel(PLAY)
+def play(board, state, action):
+    """One step; the last one ends the game."""
+    s = fields(state, STATE)
+    s.lefts += 1 - action
+    s.ply += 1
+    if s.ply == fields(board, BOARD).steps:
+        s.player = -1
+
+
+@kernel(READ_PAYOFFS)
+def payoffs(board, state, out):
+    """The share of steps to the left."""
+    out[0] = fields(state, STATE).lefts / fields(board, BOARD).steps
+
+
+@kernel(POSITION)
+def position(board, state, words):
+    """How many steps, and how many of them to the left."""
+    s = fields(state, STATE)
+    words[0] = (np.uint64(s.ply) << U32) | np.uint64(s.lefts)
+
+
+@kernel(PLAYOUT)
+def playout(board, state, rng, trace):
+    """Random steps to the end, 64 to a random word."""
+    s = fields(state, STATE)
+    left_over = np.uint64(fields(board, BOARD).steps - s.ply)
+    played = np.uint64(0)
+    while played < left_over:
+        bits = draw(rng)
+        count = min(U64, left_over - played)
+        if count < U64:
+            bits >>= U64 - count
+        s.lefts += np.int64(count - np.uint64(popcount(bits)))
+        if trace.size > 0:
+            for i in range(count):
+                trace[played + i] = (bits >> i) & U1
+        played += count
+    s.ply += np.int32(played)
+    s.player = -1
+    return np.int64(played)
+
+
+@kernel(PLAYOUT_ACTION)
+def playout_action(board, state, rng):
+    """Left or right, each with probability 1/2."""
+    return np.int64(draw(rng) >> U63)
+
+
+@kernel(OBSERVE)
+def observe(board, state, player, planes):
+    """As many ones as steps to the left in plane 0, to the right in plane 1."""
+    s = fields(state, STATE)
+    for step in range(fields(board, BOARD).steps):
+        planes[2 * step] = step < s.lefts
+        planes[2 * step + 1] = step < s.ply - s.lefts
+
+
+@cache
+def rules(steps: int = 300) -> Rules:
+    """LeftRight with `steps` steps, 1 to 100,000. Raises ValueError outside."""
+    steps = whole("steps", steps, 1, LONGEST)
+
+    def action_named(text: str) -> int:
+        if text.lower() not in ("left", "right"):
+            raise ValueError(f"{text!r} is no step: expected left or right")
+        return int(text.lower() == "right")
+
+    return Rules(
+        name="leftright_v0",
+        settings={"steps": steps},
+        players=1,
+        actions=2,
+        longest=steps,
+        board=configuration(BOARD, steps=steps),
+        state_bytes=STATE.itemsize,
+        position_words=1,
+        planes=(1, steps, 2),
+        tiling="track",
+        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, position, playout, playout_action, observe),
+        action_name=lambda action: ("left", "right")[action],
+        action_named=action_named,
+        rewards=(0.0, 1.0),
+    )
+
+
+EXAMPLES: tuple[dict[str, Any], ...] = ({"steps": 1}, {"steps": 12}, {"steps": 64}, {"steps": 300})
+"""Configurations that every shared test runs."""

@@ -1,0 +1,172 @@
+"""Tic-tac-toe: the smallest example of a game file.
+
+Board    3 x 3 cells.
+Players  two; player 0 begins.
+Turn     a stone on an empty cell.
+End      three own stones in a row, a column or a diagonal win, with the ninth stone too; a full board without is a draw.
+Moves    row * 3 + column, written column letter and row number ("a1" is the first cell).
+Source   traditional.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ucd_envs.records import configuration, fields, record
+from ucd_envs.rng import below
+from ucd_envs.rules import (
+    IS_LEGAL,
+    LEGAL_ACTIONS,
+    OBSERVE,
+    PLAY,
+    PLAYOUT,
+    PLAYOUT_ACTION,
+    POSITION,
+    READ_PAYOFFS,
+    RESET,
+    Kernels,
+    Rules,
+    cell_named,
+    kernel,
+)
+
+CELLS = 9
+LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
+
+BOARD = record(("lines", np.int8, (8, 3)))
+STATE = record(("player", np.int32), ("ply", np.int32), ("winner", np.int32), ("cells", np.int8, (CELLS,)))
+"""`cells`: 0 empty, else player + 1."""
+
+
+@kernel(RESET)
+def reset(board, state):
+    """The empty board."""
+    s = fields(state, STATE)
+    s.player = 0
+    s.ply = 0
+    s.winner = -1
+    for cell in range(CELLS):
+        s.cells[cell] = 0
+
+
+@kernel(LEGAL_ACTIONS)
+def legal_actions(board, state, actions):
+    """Every empty cell."""
+    s = fields(state, STATE)
+    count = 0
+    for cell in range(CELLS):
+        if s.player >= 0 and s.cells[cell] == 0:
+            actions[count] = cell
+            count += 1
+    return count
+
+
+@kernel(IS_LEGAL)
+def is_legal(board, state, action):
+    """Whether the cell is empty."""
+    s = fields(state, STATE)
+    return s.player >= 0 and 0 <= action < CELLS and s.cells[action] == 0
+
+
+@kernel(PLAY)
+def play(board, state, action):
+    """Puts the mover's stone; the game is over with a line of three or a full board."""
+    s = fields(state, STATE)
+    player = s.player
+    s.cells[action] = player + 1
+    s.ply += 1
+    s.player = 1 - player
+    if has_line(board, s, player + 1):
+        s.winner = player
+        s.player = -1
+    elif s.ply == CELLS:
+        s.player = -1
+
+
+@kernel(READ_PAYOFFS)
+def payoffs(board, state, out):
+    """1 for the owner of the line and 0 for the other, or 1/2 each."""
+    winner = fields(state, STATE).winner
+    for player in range(2):
+        out[player] = 0.5 if winner < 0 else 1.0 if winner == player else 0.0
+
+
+@kernel(POSITION)
+def position(board, state, words):
+    """Two bits a cell."""
+    s = fields(state, STATE)
+    word = np.uint64(0)
+    for cell in range(CELLS):
+        word = (word << np.uint64(2)) | np.uint64(s.cells[cell])
+    words[0] = word
+
+
+@kernel(PLAYOUT)
+def playout(board, state, rng, trace):
+    """Random moves to the end."""
+    s = fields(state, STATE)
+    played = 0
+    while s.player >= 0:
+        action = playout_action(board, state, rng)
+        play(board, state, action)
+        if trace.size > 0:
+            trace[played] = action
+        played += 1
+    return played
+
+
+@kernel(PLAYOUT_ACTION)
+def playout_action(board, state, rng):
+    """Any empty cell, each with the same probability, by trying cells until one is empty."""
+    s = fields(state, STATE)
+    while True:
+        cell = np.int64(below(rng, np.uint64(CELLS)))
+        if s.cells[cell] == 0:
+            return cell
+
+
+@kernel(OBSERVE)
+def observe(board, state, player, planes):
+    """Own stones and the other's stones."""
+    s = fields(state, STATE)
+    for cell in range(CELLS):
+        planes[2 * cell] = s.cells[cell] == player + 1
+        planes[2 * cell + 1] = s.cells[cell] == 2 - player
+
+
+@kernel()
+def has_line(board, s, stone):
+    """Whether three such stones stand in a line."""
+    lines = fields(board, BOARD).lines
+    for line in range(8):
+        if s.cells[lines[line, 0]] == stone and s.cells[lines[line, 1]] == stone and s.cells[lines[line, 2]] == stone:
+            return True
+    return False
+
+
+@cache
+def rules() -> Rules:
+    """Tic-tac-toe."""
+    return Rules(
+        name="tic_tac_toe_v0",
+        settings={},
+        players=2,
+        actions=CELLS,
+        longest=CELLS,
+        board=configuration(BOARD, lines=LINES),
+        state_bytes=STATE.itemsize,
+        position_words=1,
+        planes=(3, 3, 2),
+        tiling="square",
+        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, position, playout, playout_action, observe),
+        action_name=lambda action: f"{'abc'[action % 3]}{action // 3 + 1}",
+        action_named=lambda text: cell_named(text, 3, 3),
+        why_illegal=lambda action: "the cell is taken",
+    )
+
+
+EXAMPLES: tuple[dict[str, Any], ...] = ({},)
+"""Configurations that every shared test runs."""

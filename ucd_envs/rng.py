@@ -1,0 +1,37 @@
+"""The random generator that kernels carry: xoroshiro128+ (Blackman and Vigna, 2018).
+
+Its state is an array of two 64-bit words that the caller passes on, so a run depends on its seed alone: not on NumPy's
+generator, not on numba's, not on threads. Draws use the high bits, which are the good ones of this generator.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ucd_envs.rules import kernel
+
+U32 = np.uint64(32)
+U24, U16, U37, U40, U27 = (np.uint64(n) for n in (24, 16, 37, 40, 27))
+
+
+def seeded(*entropy: int) -> np.ndarray:
+    """A fresh generator state for a path of non-negative integers such as (seed, game, player): [2] uint64, never all zero."""
+    words: np.ndarray = np.random.SeedSequence(entropy).generate_state(2, np.uint64)
+    return words if words.any() else np.ones(2, np.uint64)
+
+
+@kernel()
+def draw(rng):
+    """64 random bits; the state moves on by one."""
+    a, b = rng[0], rng[1]
+    bits = a + b
+    b ^= a
+    rng[0] = ((a << U24) | (a >> U40)) ^ b ^ (b << U16)
+    rng[1] = (b << U37) | (b >> U27)
+    return bits
+
+
+@kernel()
+def below(rng, n):
+    """A random integer in [0, n), n < 2**32, by multiplying and shifting: the bias is under n / 2**32."""
+    return ((draw(rng) >> U32) * n) >> U32

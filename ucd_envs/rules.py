@@ -1,0 +1,272 @@
+"""The one seam between games and planners: what a game is.
+
+A game is a frozen `Rules` value: facts about one configuration and nine compiled kernels. A state is a flat vector of
+bytes that the game reads as a record; what never changes for a configuration is a second vector, the *board*.
+Everything above this file knows games through these names only.
+
+Identities that hold for every game (held by the shared test over the registry):
+
+- `legal_actions` is ascending, agrees with `is_legal`, and is empty exactly when the game is over (player -1);
+- `play` makes a legal move in place; the ply grows by one and never passes `Rules.longest`;
+- `payoffs` are in [0, 1], one a player: loss 0, draw 1/2, win 1; to be read when the game is over;
+- equal `position` words mean equal legal actions, mover, ply and future, and conversely: two move orders to one position
+  agree. Since the ply belongs to it, the graph of positions has no cycles and every edge goes down one ply;
+- `playout` plays uniformly random moves to the end. With room in `trace` it writes the moves there and leaves the state
+  that they lead to. With a trace of length 0 only the outcome is asked for: the state is over and `payoffs` is right
+  (the same distribution), but the rest of the record is undefined, so that a game may take a short cut;
+- `playout_action` is one move of that policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import config, njit, types
+
+BYTES = types.uint8[::1]
+ACTIONS = types.int32[::1]
+RNG = types.uint64[::1]
+WORDS = types.uint64[::1]
+PAYOFFS = types.float64[::1]
+PLANES = types.int8[::1]
+
+RESET = types.void(BYTES, BYTES)
+LEGAL_ACTIONS = types.int64(BYTES, BYTES, ACTIONS)
+IS_LEGAL = types.boolean(BYTES, BYTES, types.int64)
+PLAY = types.void(BYTES, BYTES, types.int64)
+READ_PAYOFFS = types.void(BYTES, BYTES, PAYOFFS)
+POSITION = types.void(BYTES, BYTES, WORDS)
+PLAYOUT = types.int64(BYTES, BYTES, RNG, ACTIONS)
+PLAYOUT_ACTION = types.int64(BYTES, BYTES, RNG)
+OBSERVE = types.void(BYTES, BYTES, types.int64, PLANES)
+
+OVER = -1
+"""The player to move when the game is over."""
+
+
+def kernel(signature: Any = None, fastmath: Any = False) -> Callable[[Callable[..., Any]], Any]:
+    """Makes a function a kernel: compiled on first need, without the interpreter lock, cached on disk where that is possible.
+
+    A kernel of the seam names its `signature`; a private one is typed by the kernels that call it. `fastmath` is a set of
+    LLVM flags for a kernel whose result they cannot change. Where no cache can be written (a read-only installation and no
+    home directory) kernels are compiled anew in each process.
+    """
+
+    def decorated(function: Callable[..., Any]) -> Any:
+        options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
+        try:
+            dispatcher = njit(cache=True, **options)(function)
+        except RuntimeError as error:
+            if "cannot cache function" not in str(error):
+                raise
+            dispatcher = njit(**options)(function)
+        if signature is not None:
+            dispatcher.seam_signature = signature
+        return dispatcher
+
+    return decorated
+
+
+def compiled(function: Any, signature: Any) -> Any:
+    """The kernel, compiled for this signature and for no other from now on.
+
+    Raises TypeError when it was declared for another signature or its result has another type.
+    """
+    if getattr(function, "seam_signature", None) != signature:
+        raise TypeError(f"kernel {function.__name__} must be declared with the signature {signature}")
+    if getattr(config, "DISABLE_JIT", 0):
+        return function
+    if function._can_compile:
+        function.compile(signature)
+        function.disable_compile()
+    result = function.overloads[signature.args].signature.return_type
+    if result != signature.return_type:
+        raise TypeError(f"kernel {function.__name__} returns {result}, expected {signature.return_type}")
+    return function
+
+
+class Kernels(NamedTuple):
+    """The nine kernels of a game, with the signatures of this file."""
+
+    reset: Any
+    legal_actions: Any
+    is_legal: Any
+    play: Any
+    payoffs: Any
+    position: Any
+    playout: Any
+    playout_action: Any
+    observe: Any
+
+
+SIGNATURES = Kernels(RESET, LEGAL_ACTIONS, IS_LEGAL, PLAY, READ_PAYOFFS, POSITION, PLAYOUT, PLAYOUT_ACTION, OBSERVE)
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """One game in one configuration: facts, sizes, names of actions, and kernels."""
+
+    name: str
+    """The registered name, such as "hex_v0"."""
+    settings: Mapping[str, Any]
+    """The parameters that make this configuration."""
+    players: int
+    actions: int
+    """Number of actions: they are 0 ... actions - 1."""
+    longest: int
+    """No game has more plies than this."""
+    board: np.ndarray
+    """What never changes: [any] uint8."""
+    state_bytes: int
+    position_words: int
+    planes: tuple[int, int, int]
+    """Shape of an observation: rows, columns, planes. Planes 0 and 1 hold the observer's and the next player's stones."""
+    tiling: str
+    """How boards are drawn: "square", "hexagonal", "column" (stones fall) or "track" (a line of steps)."""
+    kernels: Kernels
+    action_name: Callable[[int], str]
+    """Text of an action, as players of the game write it."""
+    action_named: Callable[[str], int]
+    """The action of a text; raises ValueError with one sentence for a text that names none."""
+    rewards: tuple[float, float] = (-1.0, 1.0)
+    """Rewards of an environment for the payoffs 0 and 1; linear between."""
+    why_illegal: Callable[[int], str] = field(default=lambda action: "it is not among the legal moves")
+    """What is usually wrong with an illegal action of this game, for messages."""
+
+    def __post_init__(self) -> None:
+        for function, signature in zip(self.kernels, SIGNATURES, strict=True):
+            compiled(function, signature)
+
+    @cached_property
+    def identity(self) -> tuple[Any, ...]:
+        """What two Rules must share for a state of one to be a state of the other."""
+        return (self.name, self.board.tobytes(), self.state_bytes)
+
+    def initial_state(self) -> State:
+        """The state before the first move."""
+        state = np.zeros(self.state_bytes, np.uint8)
+        self.kernels.reset(self.board, state)
+        return State(self, state.tobytes())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Rules:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_registered, (self.name, dict(self.settings)))
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(f'{key}={value!r}' for key, value in self.settings.items())})"
+
+
+class State:
+    """An immutable snapshot of a game: hashed and compared by exact position, so two move orders to one position are equal.
+
+    `ending` is what an environment adds once a game has ended (which agents are left and what they were paid); it is
+    empty while the game goes on and takes no part in equality.
+    """
+
+    __slots__ = ("_words", "data", "ending", "rules")
+
+    def __init__(self, rules: Rules, data: bytes, ending: Any = None) -> None:
+        self.rules = rules
+        self.data = data
+        self.ending = ending
+        self._words: bytes | None = None
+
+    @property
+    def player(self) -> int:
+        """The player to move, or -1 when the game is over."""
+        return int.from_bytes(self.data[:4], "little", signed=True)
+
+    @property
+    def ply(self) -> int:
+        """How many moves have been played."""
+        return int.from_bytes(self.data[4:8], "little", signed=True)
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended, by its rules or by an illegal move in an environment."""
+        return self.player == OVER or self.ending is not None
+
+    def array(self) -> np.ndarray:
+        """A fresh writable copy of the state vector: [state_bytes] uint8."""
+        return np.frombuffer(bytearray(self.data), np.uint8)
+
+    @property
+    def position(self) -> bytes:
+        """The exact encoding of the position, the key of hashing and equality."""
+        if self._words is None:
+            words = np.zeros(self.rules.position_words, np.uint64)
+            self.rules.kernels.position(self.rules.board, self.array(), words)
+            self._words = words.tobytes()
+        return self._words
+
+    def legal_actions(self) -> list[int]:
+        """The legal actions, ascending; empty when the game is over."""
+        actions = np.empty(self.rules.actions, np.int32)
+        count = self.rules.kernels.legal_actions(self.rules.board, self.array(), actions)
+        return [int(action) for action in actions[:count]]
+
+    def after(self, action: int) -> State:
+        """The state that a legal action leads to. Raises ValueError for an illegal one."""
+        state = self.array()
+        if not 0 <= action < self.rules.actions or not self.rules.kernels.is_legal(self.rules.board, state, action):
+            raise ValueError(f"action {action} is not legal here: expected one of {self.legal_actions()}")
+        self.rules.kernels.play(self.rules.board, state, action)
+        return State(self.rules, state.tobytes())
+
+    def payoffs(self) -> list[float]:
+        """Each player's payoff in [0, 1]. Raises ValueError while the game goes on."""
+        if self.player != OVER:
+            raise ValueError("payoffs are known when the game is over, and this one goes on")
+        out = np.zeros(self.rules.players)
+        self.rules.kernels.payoffs(self.rules.board, self.array(), out)
+        return [float(payoff) for payoff in out]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, State):
+            return NotImplemented
+        return self.rules.identity == other.rules.identity and self.position == other.position
+
+    def __hash__(self) -> int:
+        return hash((self.rules.name, self.position))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (State, (self.rules, self.data, self.ending))
+
+    def __repr__(self) -> str:
+        mover = "over" if self.player == OVER else f"player {self.player} to move"
+        return f"State({self.rules}, ply {self.ply}, {mover})"
+
+
+def _registered(name: str, settings: dict[str, Any]) -> Rules:
+    """Unpickles Rules through the registry, since compiled kernels do not travel."""
+    from ucd_envs.registry import rules
+
+    return rules(name, **settings)
+
+
+def whole(name: str, value: Any, least: int, most: int) -> int:
+    """A parameter as a whole number in [least, most]. Raises TypeError or ValueError with one sentence otherwise."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be a whole number from {least} to {most}, not {value!r}")
+    if not least <= value <= most:
+        raise ValueError(f"{name} must be from {least} to {most}, not {value}")
+    return int(value)
+
+
+def cell_named(text: str, rows: int, columns: int) -> int:
+    """row * columns + column of a cell written as column letter and row number from 1, such as "b2" or "B2".
+
+    Raises ValueError for any other text.
+    """
+    letter, number = text[:1].lower(), text[1:]
+    column = ord(letter) - ord("a") if letter.isalpha() else -1
+    if not 0 <= column < columns or not number.isdecimal() or not 1 <= int(number) <= rows:
+        last = f"{chr(ord('a') + columns - 1)}{rows}"
+        raise ValueError(f"{text!r} is no cell of this board: expected a1 to {last}")
+    return (int(number) - 1) * columns + column
