@@ -53,13 +53,11 @@ class Graph:
         if not path or any(a[2] is None or a[2] != b[0] for a, b in pairwise(path)):
             raise ValueError(f"path must be a non-empty list of consecutive edges: {path}")
         for source, action, target in path:
-            if self.target.get((source, action), target) != target:
-                raise ValueError(f"edge {(source, action)} already has another target than {target}")
-        for source, action, target in path:
             edge = (source, action)
-            if edge not in self.target:
-                self.target[edge] = target
-                self.out.setdefault(source, []).append(edge)
+            if self.target.setdefault(edge, target) != target:
+                raise ValueError(f"edge {edge} already has another target than {target}")
+            if edge not in self.out.setdefault(source, []):
+                self.out[source].append(edge)
                 if target is not None:
                     self.out.setdefault(target, [])
                     self.into.setdefault(target, []).append(edge)
@@ -68,8 +66,7 @@ class Graph:
 
     def below(self, edge: Edge) -> list[Edge]:
         """Return the recorded edges out of the edge's target, none when the game is over there."""
-        target = self.target[edge]
-        return [] if target is None else self.out[target]
+        return self.out.get(self.target[edge], [])
 
     def edges(self) -> list[Edge]:
         """Return the recorded edges, in order of first record."""
@@ -81,7 +78,7 @@ class Graph:
 
 
 class Descents(Graph):
-    """The raw statistics of the descent backup: n and w over paths through an edge, n' and w' at their end."""
+    """The raw statistics of the descent backup: n, w of paths that hold an edge, n', w' of those it ends."""
 
     def __init__(self, players: int) -> None:
         super().__init__(players)
@@ -93,52 +90,40 @@ class Descents(Graph):
         edges, gain = self.link(path, payoffs)
         for edge in edges:
             self.n[edge], self.w[edge] = self.n[edge] + 1, add(self.w[edge], gain)
-        self.n_end[edges[-1]] += 1
-        self.w_end[edges[-1]] = add(self.w_end[edges[-1]], gain)
+        self.n_end[edge], self.w_end[edge] = self.n_end[edge] + 1, add(self.w_end[edge], gain)
 
 
 class Oracle(Descents):
     """The adapted statistics, each query computed from scratch by their definitions."""
 
     def layers(self, edge: Edge, d: Depth) -> list[list[Edge]]:
-        """Return the distinct edges 0, 1, ... steps below the edge, for at most d steps.
-
-        Explicit layers in place of recursion: an edge in layer k is needed at depth d - k only.
-        """
+        """Return the distinct edges k = 0, 1, ... d steps below the edge, each needed at depth d - k."""
         layers = [[edge]]
-        while len(layers) <= d:
-            layer = list(dict.fromkeys(f for e in layers[-1] for f in self.below(e)))
-            if not layer:
-                break
-            layers.append(layer)
+        while len(layers) <= d and layers[-1]:
+            layers.append(list(dict.fromkeys(f for e in layers[-1] for f in self.below(e))))
         return layers
 
     def mean(self, edge: Edge, d: Depth) -> Vector:
         """Return mu_d, one entry a player (eq. 9-10)."""
-        layers = self.layers(edge, d)
         lower: dict[Edge, Vector] = {}
-        for k in reversed(range(len(layers))):
+        for k, layer in reversed(list(enumerate(self.layers(edge, d)))):
             means: dict[Edge, Vector] = {}
-            for e in layers[k]:
-                total, count = self.w_end[e], self.n_end[e]
-                if k == d:
-                    total, count = self.w[e], self.n[e]
-                else:
-                    for f in self.below(e):
-                        total, count = add(total, lower[f], self.n[f]), count + self.n[f]
+            for e in layer:
+                total, count = (self.w[e], self.n[e]) if k == d else (self.w_end[e], self.n_end[e])
+                for f in self.below(e) if k < d else []:
+                    total, count = add(total, lower[f], self.n[f]), count + self.n[f]
                 means[e] = tuple(x / count for x in total)
             lower = means
         return lower[edge]
 
     def visits(self, edge: Edge, d: Depth) -> Fraction:
         """Return n_d (eq. 11-12)."""
-        layers = self.layers(edge, d)
         lower: dict[Edge, Fraction] = {}
-        for k in reversed(range(len(layers))):
+        for k, layer in reversed(list(enumerate(self.layers(edge, d)))):
             if k == d:
-                lower = {e: self.n[e] for e in layers[k]}
+                lower = {e: self.n[e] for e in layer}
             else:
-                lower = {e: sum((lower[f] for f in self.below(e)), self.n_end[e]) for e in layers[k]}
+                lower = {e: sum((lower[f] for f in self.below(e)), self.n_end[e]) for e in layer}
         return lower[edge]
 
     def parent_visits(self, position: Position, d: Depth) -> Fraction:
@@ -156,12 +141,11 @@ class UpdateAll(Graph):
     def record(self, path: Sequence[Step], payoffs: Iterable[float | Fraction]) -> None:
         """Add one simulation to the last edge and to every edge that leads to its source."""
         edges, gain = self.link(path, payoffs)
-        reached = {edges[-1]}
-        queue = [edges[-1]]
+        reached, queue = {edges[-1]}, [edges[-1]]
         while queue:
-            fresh = [e for e in self.into.get(queue.pop()[0], []) if e not in reached]
-            reached.update(fresh)
+            fresh = set(self.into.get(queue.pop()[0], [])) - reached
             queue.extend(fresh)
+            reached |= fresh
         for edge in reached:
             self.n[edge], self.w[edge] = self.n[edge] + 1, add(self.w[edge], gain)
 
@@ -173,21 +157,18 @@ class UpdateAll(Graph):
         """Return n."""
         return self.n[edge]
 
-    def parent_visits(self, position: Position) -> Fraction:
-        """Return the sum of n over the edges out of the position."""
-        return sum((self.n[e] for e in self.out[position]), Fraction(0))
-
     def value(self, edge: Edge, c: float, player: int) -> float:
         """Return w / n + c sqrt(log(sum of n over the source's edges) / n) for the player."""
-        return bound(self.mean(edge)[player], self.parent_visits(edge[0]), self.n[edge], c)
+        total = sum((self.n[e] for e in self.out[edge[0]]), Fraction(0))
+        return bound(self.mean(edge)[player], total, self.n[edge], c)
 
 
 class Section34(Descents):
     """The paper's incremental rule (section 3.4), which refreshes caches on the path and near its leaf only.
 
-    A[v, d] caches the sum of n_d, and B[v, d] of n mu_d, over the edges out of v; stored[e, d] is n mu_d of an
-    edge when last processed. With `exact`, every path
-    node has distance 0 from the leaf, which makes the caches equal to `Oracle`. The graph must be graded.
+    A[v, d] caches the sum of n_d, and B[v, d] of n mu_d, over the edges out of v; stored[e, d] is n mu_d of e
+    when last processed. With `exact`, every path node has distance 0 from the leaf, which makes the caches
+    equal to `Oracle`. The graph must be graded.
     """
 
     def __init__(self, players: int, d1: Depth, d2: Depth, d3: Depth, exact: bool = False) -> None:
@@ -217,7 +198,7 @@ class Section34(Descents):
         while ply >= 0 or distance:
             near = [v for v in distance if distance[v] < max(self.d1, self.d2, self.d3)]
             processed = dict.fromkeys(edges[ply : ply + 1] if ply >= 0 else [])
-            processed.update(dict.fromkeys(e for v in near for e in self.into.get(v, [])))
+            processed |= dict.fromkeys(e for v in near for e in self.into.get(v, []))
             up_distance: dict[Position | None, float] = {}
             up_change: dict[tuple[Position | None, Depth], Fraction] = {}
             for u in dict.fromkeys(e[0] for e in processed):
@@ -232,10 +213,8 @@ class Section34(Descents):
                 for e in mine:
                     t = self.target[e]
                     for d in self.depths[1:]:
-                        if e in new:
-                            da[d] += self.n_end[e] + self.A[t, d - 1]
-                        else:
-                            da[d] += (e == edges[-1]) + change.get((t, d - 1), 0)
+                        shift = self.A[t, d - 1] if e in new else change.get((t, d - 1), Fraction(0))
+                        da[d] += shift + (e == edges[-1])
                         term = add(self.zero, self.refreshed_mean(e, d), self.n[e])
                         db[d] = add(db[d], add(term, self.stored[e, d], -1))
                         self.stored[e, d] = term
@@ -243,10 +222,9 @@ class Section34(Descents):
                     self.counts[e] = self.n[e] if self.d3 == 0 else self.n_end[e] + self.A[t, self.d3 - 1]
                 if on_path or far <= max(self.d2, self.d3 - 1, self.d1 - 1):
                     up_distance[u] = far
+                    up_change |= {(u, d): da[d] for d in self.depths}
                     for d in self.depths:
-                        up_change[u, d] = da[d]
-                        self.A[u, d] += da[d]
-                        self.B[u, d] = add(self.B[u, d], db[d])
+                        self.A[u, d], self.B[u, d] = self.A[u, d] + da[d], add(self.B[u, d], db[d])
             distance, change, ply = up_distance, up_change, ply - 1
 
     def refreshed_mean(self, edge: Edge, d: Depth) -> Vector:

@@ -10,7 +10,8 @@ from typing import Any
 import gymnasium
 import numpy as np
 from pettingzoo import AECEnv
-from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
+from pettingzoo.utils.env_logger import EnvLogger
+from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, BaseWrapper, OrderEnforcingWrapper
 
 from ucd_envs import registry
 from ucd_envs.drawing import Screen, picture, text
@@ -18,7 +19,12 @@ from ucd_envs.rules import OVER, Rules, State
 
 FRAMES_PER_SECOND = 2
 RENDER_MODES = ("human", "ansi", "rgb_array")
+ILLEGAL_REWARD = -1.0
 _read_player = Struct("<i").unpack_from
+
+
+class IllegalMoveError(ValueError):
+    """A move that the rules do not allow in this position."""
 
 
 class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
@@ -43,6 +49,7 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
             "render_fps": FRAMES_PER_SECOND,
         }
         self.possible_agents = [f"player_{player}" for player in range(rules.players)]
+        self.agents: list[str] = []
         self._observation_spaces: dict[str, gymnasium.spaces.Dict] = {}
         self._action_spaces: dict[str, gymnasium.spaces.Discrete] = {}
         self._state = np.zeros(rules.state_bytes, np.uint8)
@@ -52,17 +59,19 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
     def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
         """Observation and action mask of an agent; the same object on every call."""
         if agent not in self._observation_spaces:
+            self._seat(agent)
             self._observation_spaces[agent] = gymnasium.spaces.Dict(
-                {
-                    "observation": gymnasium.spaces.Box(0, 1, self.rules.planes, np.int8),
-                    "action_mask": gymnasium.spaces.Box(0, 1, (self.rules.actions,), np.int8),
-                }
+                [  # pairs, because Gymnasium sorts the keys of a dictionary
+                    ("observation", gymnasium.spaces.Box(0, 1, self.rules.planes, np.int8)),
+                    ("action_mask", gymnasium.spaces.Box(0, 1, (self.rules.actions,), np.int8)),
+                ]
             )
         return self._observation_spaces[agent]
 
     def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
         """All actions of the game; the same object on every call."""
         if agent not in self._action_spaces:
+            self._seat(agent)
             self._action_spaces[agent] = gymnasium.spaces.Discrete(self.rules.actions)
         return self._action_spaces[agent]
 
@@ -75,6 +84,8 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
 
     def step(self, action: int | None) -> None:
         """Plays a move of the selected agent. Raises ValueError, and changes nothing, for an action that is not legal."""
+        if not self.agents:
+            raise ValueError("no agent is there to move: call reset() first")
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -93,8 +104,10 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """The position as an agent sees it, with its legal actions if it is to move."""
+        if not self._is_reset:
+            raise ValueError("there is nothing to observe yet: call reset() first")
         rules = self.rules
-        seat = self.possible_agents.index(agent)
+        seat = self._seat(agent)
         planes = np.zeros(rules.planes, np.int8)
         mask = np.zeros(rules.actions, np.int8)
         rules.kernels.observe(rules.board, self._state, seat, planes.reshape(-1))
@@ -134,8 +147,9 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
             self.agent_selection = self.possible_agents[player]
 
     def clone(self) -> BoardEnv:
-        """An independent environment in the same state, with spaces of its own and without a window."""
-        twin = BoardEnv(self.rules, self.render_mode)
+        """An independent environment in the same state, with spaces of its own. Mode "human" is not passed on: nobody wants a
+        window for each clone."""
+        twin = BoardEnv(self.rules, None if self.render_mode == "human" else self.render_mode)
         if self._is_reset:
             twin.restore_state(self.clone_state())
         return twin
@@ -164,6 +178,11 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_screen": None}
 
+    def _seat(self, agent: str) -> int:
+        if agent not in self.possible_agents:
+            raise ValueError(f"unknown agent {agent!r}: expected one of {', '.join(self.possible_agents)}")
+        return self.possible_agents.index(agent)
+
     def _player(self) -> int:
         player: int = _read_player(self._state.data)[0]
         return player
@@ -182,7 +201,7 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         if not 0 <= number < rules.actions:
             raise ValueError(f"action {number} is not legal: actions are 0 to {rules.actions - 1}")
         if not rules.kernels.is_legal(rules.board, self._state, number):
-            raise ValueError(f"move {rules.action_name(number)} is not legal: {rules.why_illegal(number)}")
+            raise IllegalMoveError(f"move {rules.action_name(number)} is not legal: {rules.why_illegal(number)}")
         return number
 
     def _begin(self) -> None:
@@ -204,6 +223,20 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
             self.terminations[agent] = True
         self.agent_selection = self.possible_agents[selected]
 
+    def _forfeit(self) -> None:
+        """Ends the game against the selected agent, for an illegal move."""
+        loser = self.agent_selection
+        for agent in self.agents:
+            self.rewards[agent] = ILLEGAL_REWARD if agent == loser else 0.0
+            self._cumulative_rewards[agent] = self.rewards[agent]
+            self.terminations[agent] = self.truncations[agent] = True
+        self.agent_selection = self.possible_agents[(self._seat(loser) + 1) % self.rules.players]
+        if self.render_mode == "human":
+            self.render()
+
+    def _clear_rewards(self) -> None:
+        self.rewards = dict.fromkeys(self.rewards, 0.0)
+
     def _ending(self) -> tuple[Any, ...]:
         """What an ended game's state does not tell: agents left, rewards, flags, selection."""
         return (
@@ -224,22 +257,40 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         self.infos = {agent: {} for agent in agents}
 
 
-class LegalMovesWrapper(TerminateIllegalWrapper[str, dict[str, np.ndarray], int]):
-    """Ends the game against the player of an illegal move; judges it by the mask of the moment.
+class LegalMovesWrapper(BaseWrapper[str, dict[str, np.ndarray], int]):
+    """Ends the game with reward -1 for the player of an illegal move and 0 for the others, and prints PettingZoo's warning.
 
-    PettingZoo's wrapper remembers the mask of the last observation, which is wrong after `restore_state`.
+    PettingZoo's TerminateIllegalWrapper judges by the mask of the last observation, which is wrong after `restore_state`, and
+    in PettingZoo 1.24.3 it selects the next agent on itself only; this one asks the game.
     """
 
     def step(self, action: int | None) -> None:
         """Plays a legal move, or ends the game for an illegal one."""
-        self._prev_obs = None
-        super().step(action)
+        try:
+            super().step(action)
+        except IllegalMoveError:
+            EnvLogger.warn_on_illegal_move()
+            self.unwrapped._forfeit()
+
+    def __str__(self) -> str:
+        return str(self.env)
+
+
+class OrderWrapper(OrderEnforcingWrapper[str, dict[str, np.ndarray], int]):
+    """Asks for a reset before anything else, as PettingZoo's wrapper does; here a restored state counts as a reset."""
+
+    def restore_state(self, state: State) -> None:
+        """The game is as it was when the snapshot was taken, as in the environment below."""
+        self.unwrapped.restore_state(state)
+        self._has_reset = self._has_updated = True
+
+    def __str__(self) -> str:
+        return str(self.env)
 
 
 def environment(rules: Rules, render_mode: str | None = None) -> Any:
     """The environment of a game inside PettingZoo's usual wrappers."""
-    legal = LegalMovesWrapper(BoardEnv(rules, render_mode), illegal_reward=-1)
-    return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(legal))
+    return OrderWrapper(AssertOutOfBoundsWrapper(LegalMovesWrapper(BoardEnv(rules, render_mode))))
 
 
 def constructors(name: str) -> tuple[Callable[..., Any], Callable[..., BoardEnv]]:

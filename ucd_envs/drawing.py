@@ -17,33 +17,60 @@ STONES = ".XOABC"
 PAPER, INK, LINE = (250, 247, 240), (60, 56, 52), (168, 160, 148)
 CELL = (226, 217, 200)
 FRAME = (43, 92, 158)
-PLAYERS = ((206, 60, 51), (52, 101, 178), (233, 185, 44), (83, 148, 91), (124, 86, 148))
+RED, BLUE, YELLOW, GREEN, VIOLET = (206, 60, 51), (52, 101, 178), (233, 185, 44), (83, 148, 91), (124, 86, 148)
+PLAYERS = (RED, BLUE, YELLOW, GREEN, VIOLET)
 """Colours of the players' stones."""
 SHARPNESS = 3
 """Pictures are drawn so much larger and then made smaller, which smooths their edges."""
+PAD, GUTTER, FOOT, BORDER = 20 * SHARPNESS, 26 * SHARPNESS, 34 * SHARPNESS, 6 * SHARPNESS
+"""Room around everything, for the names of rows and columns, for the caption, and for the borders that a player joins."""
+
+
+def colour(state: State, player: int) -> tuple[int, int, int]:
+    """The colour of a player's stones; the second is yellow where stones fall into a blue frame."""
+    return YELLOW if state.rules.tiling == "column" and player == 1 else PLAYERS[player]
+
+
+def seen(state: State, player: int) -> np.ndarray:
+    """A player's observation: [rows, columns, planes] int8."""
+    planes = np.zeros(state.rules.planes, np.int8)
+    state.rules.kernels.observe(state.rules.board, state.array(), player, planes.reshape(-1))
+    return planes
 
 
 def stones(state: State) -> np.ndarray:
     """Whose stone stands on each cell: [rows, columns] int, 0 for none, else player + 1."""
-    rules = state.rules
-    planes = np.zeros(rules.planes, np.int8)
-    rules.kernels.observe(rules.board, state.array(), 0, planes.reshape(-1))
-    board = np.zeros(rules.planes[:2], np.int64)
-    for player in range(max(rules.players, 2)):
-        board[planes[:, :, player] == 1] = player + 1
+    board = np.zeros(state.rules.planes[:2], np.int64)
+    for player in range(state.rules.players):
+        board[seen(state, player)[:, :, 0] == 1] = player + 1
     return board
 
 
-def caption(state: State) -> str:
-    """Who is to move, or how the game ended."""
+def steps(state: State) -> tuple[int, int]:
+    """Steps to the left and to the right on a track."""
+    planes = seen(state, 0)
+    return int(planes[:, :, 0].sum()), int(planes[:, :, 1].sum())
+
+
+def subject(state: State) -> int | None:
+    """The player of whom the caption tells: the one to move, the winner, or the one whose illegal move ended the game."""
     if state.player != OVER:
-        return f"ply {state.ply}: player_{state.player} to move"
+        return state.player
     payoffs = state.payoffs()
-    if len(payoffs) == 1:
-        return f"ply {state.ply}: over, payoff {payoffs[0]:.3f}"
-    if len(set(payoffs)) == 1:
-        return f"ply {state.ply}: a draw"
-    return f"ply {state.ply}: player_{payoffs.index(max(payoffs))} has won"
+    return payoffs.index(max(payoffs)) if len(set(payoffs)) > 1 else None
+
+
+def caption(state: State, marks: str = "") -> str:
+    """Who is to move, or how the game ended; `marks` are the stones to name the players by as well."""
+    player = subject(state)
+    name = f"player_{player}" if player is None or not marks else f"player_{player} ({marks[player + 1]})"
+    if state.player != OVER:
+        what = f"{name} to move" if state.ending is None else f"over by an illegal move of {name}"
+    elif state.rules.players == 1:
+        what = f"over, payoff {state.payoffs()[0]:.3f}"
+    else:
+        what = "a draw" if player is None else f"{name} has won"
+    return f"ply {state.ply}: {what}"
 
 
 def letters(count: int) -> list[str]:
@@ -53,154 +80,173 @@ def letters(count: int) -> list[str]:
 
 def text(state: State) -> str:
     """The board in characters, with coordinates and a caption."""
-    board = stones(state)
-    rows, columns = board.shape
+    rows, columns, _ = state.rules.planes
     tiling = state.rules.tiling
-    marks = [[STONES[stone] for stone in row] for row in board]
     if tiling == "track":
         left, right = steps(state)
-        lines = [f"left {left}, right {right}, to go {columns - left - right}"]
-    elif tiling == "column":
-        lines = [" ".join(row) for row in marks] + [" ".join(str((column + 1) % 10) for column in range(columns))]
+        return f"left {left}, right {right}, to go {columns - left - right}\n{caption(state)}\n"
+    marks = [" ".join(STONES[stone] for stone in row) for row in stones(state)]
+    if tiling == "column":
+        lines = [*marks, " ".join(str((column + 1) % 10) for column in range(columns))]
     else:
-        slant = 1 if tiling == "hexagonal" else 0
+        slant = " " if tiling == "hexagonal" else ""
         lines = ["    " + " ".join(letters(columns))]
-        lines += [f"{' ' * (slant * row)} {row + 1:2} " + " ".join(marks[row]) for row in range(rows)]
-    return "\n".join([*lines, caption(state)]) + "\n"
-
-
-def steps(state: State) -> tuple[int, int]:
-    """Steps to the left and to the right on a track."""
-    rules = state.rules
-    planes = np.zeros(rules.planes, np.int8)
-    rules.kernels.observe(rules.board, state.array(), 0, planes.reshape(-1))
-    return int(planes[:, :, 0].sum()), int(planes[:, :, 1].sum())
+        lines += [f"{slant * row} {row + 1:2} {marks[row]}" for row in range(rows)]
+    return "\n".join([*lines, caption(state, STONES)]) + "\n"
 
 
 def picture(state: State, width: int = 640) -> np.ndarray:
-    """The board as [height, width, 3] uint8. Raises ImportError where Pillow is not installed."""
+    """The board as [height, width, 3] uint8, in cells of at most a fifth of `width`.
+
+    It is at most so wide, unless the caption needs more, and at most 5/4 of that high. Raises ImportError where Pillow is not
+    installed.
+    """
     try:
         from PIL import Image, ImageDraw, ImageFont
     except ImportError:
         raise ImportError("pictures need Pillow: pip install 'ucd-planners[render]'") from None
-    painter = {"hexagonal": _hexagons, "square": _squares, "column": _columns, "track": _track}[state.rules.tiling]
-    unit, size = _scale(state, width * SHARPNESS)
-    image = Image.new("RGB", size, PAPER)
-    draw = ImageDraw.Draw(image)
-    font = ImageFont.load_default(max(unit * 0.36, 10 * SHARPNESS))
-    painter(draw, font, unit, state)
-    small = ImageFont.load_default(14 * SHARPNESS)
-    draw.text((size[0] / 2, size[1] - 16 * SHARPNESS), caption(state), INK, small, anchor="mm")
-    image = image.resize((size[0] // SHARPNESS, size[1] // SHARPNESS), Image.Resampling.LANCZOS)
-    return np.asarray(image).copy()
-
-
-def _scale(state: State, width: int) -> tuple[float, tuple[int, int]]:
-    """Width of a cell, and size of the whole picture, in drawing units."""
     rows, columns, _ = state.rules.planes
-    across, down = {
-        "hexagonal": (columns + (rows - 1) / 2 + 2, (rows - 1) * sqrt(3) / 2 + 3),
-        "square": (columns + 2, rows + 2),
-        "column": (columns + 1, rows + 1.4),
-        "track": (10, 2.2),
+    painter, across, down, left, top, below = {
+        "hexagonal": (_hexagons, columns + (rows - 1) / 2, (1.5 * rows + 0.5) / sqrt(3), GUTTER + BORDER, GUTTER + BORDER, 0),
+        "square": (_squares, columns, rows, GUTTER, GUTTER, 0),
+        "column": (_columns, columns, rows, 0, 0, GUTTER),
+        "track": (_track, 10, 1, 0, 0, GUTTER),
     }[state.rules.tiling]
-    unit = min(width / across, width / 4)
-    foot = 32 * SHARPNESS
-    height = int(unit * down + foot) // SHARPNESS * SHARPNESS
-    return unit, (max(int(unit * across), 260 * SHARPNESS) // SHARPNESS * SHARPNESS, height)
+    aside, above = 2 * PAD + left, 2 * PAD + top + below + FOOT
+    widest = width * SHARPNESS
+    unit = min((widest - aside) / across, (1.25 * widest - above) / down, widest / 5)
+
+    words = caption(state)
+    small = ImageFont.load_default(14 * SHARPNESS)
+    length = small.getlength(words)
+    full = max(unit * across + aside, length + 4 * PAD)
+    image = Image.new("RGB", (_whole(full), _whole(unit * down + above)), PAPER)
+    draw = ImageDraw.Draw(image)
+    x = (full - unit * across - aside) / 2 + PAD + left
+    font = ImageFont.load_default(min(max(unit * 0.36, 11 * SHARPNESS), 20 * SHARPNESS))
+    painter(draw, font, unit, (x, PAD + top), state)
+
+    middle, base = full / 2, image.height - PAD / 2 - FOOT / 2
+    draw.text((middle, base), words, INK, small, anchor="mm")
+    player = subject(state)
+    if player is not None and state.rules.players > 1:
+        _stone(draw, (middle - length / 2 - 0.6 * PAD, base), 0.35 * PAD, colour(state, player))
+    return np.asarray(image.reduce(SHARPNESS)).copy()
 
 
-def _hexagons(draw: Any, font: Any, unit: float, state: State) -> None:
-    """Cells as hexagons; the sides that a player joins carry the player's colour."""
+def _whole(length: float) -> int:
+    """The length as a multiple of SHARPNESS."""
+    return int(length / SHARPNESS) * SHARPNESS
+
+
+def _hexagons(draw: Any, font: Any, unit: float, corner: tuple[float, float], state: State) -> None:
+    """Cells as hexagons, inside the borders that each player joins, in the player's colour."""
     board = stones(state)
     rows, columns = board.shape
     radius = unit / sqrt(3)
-    corners = [(radius * sin(pi * k / 3), -radius * cos(pi * k / 3)) for k in range(6)]
+    corners = [(radius * sin(pi * k / 3), -radius * cos(pi * k / 3)) for k in range(6)]  # clockwise, from the topmost
 
     def centre(row: float, column: float) -> tuple[float, float]:
-        return unit * (column + row / 2 + 1.5), unit * (row * sqrt(3) / 2 + 1.5)
+        return corner[0] + unit * (column + row / 2 + 0.5), corner[1] + radius * (1.5 * row + 1)
 
+    def outline(row: int, column: int, *which: int, scale: float = 1.0) -> list[tuple[float, float]]:
+        x, y = centre(row, column)
+        return [(x + scale * corners[k][0], y + scale * corners[k][1]) for k in which]
+
+    last_row, last_column = rows - 1, columns - 1
+    border = min(max(unit / 10, BORDER / 2), BORDER)  # twice as wide, and half of it below the cells
+    sides = (
+        (1, [point for row in range(rows) for point in outline(row, 0, 5, 4)]),
+        (1, [point for row in range(rows) for point in outline(row, last_column, 1, 2)]),
+        (0, [point for column in range(columns) for point in outline(0, column, 5, 0)] + outline(0, last_column, 1)),
+        (
+            0,
+            [point for column in range(columns) for point in outline(last_row, column, 4, 3)]
+            + outline(last_row, last_column, 2),
+        ),
+    )
+    for player, points in sides:
+        draw.line(points, PLAYERS[player], int(2 * border))
+        for point in points:
+            _disc(draw, point, border, PLAYERS[player])
     for row in range(rows):
         for column in range(columns):
-            x, y = centre(row, column)
-            draw.polygon([(x + dx, y + dy) for dx, dy in corners], CELL, LINE, max(1, int(unit / 30)))
-    edge = max(2, int(unit / 9))
-    for row in range(rows):
-        for column in range(columns):
-            x, y = centre(row, column)
-            sides = [(0, s) for s in (5, 0) if row == 0] + [(0, s) for s in (2, 3) if row == rows - 1]
-            sides += [(1, s) for s in (3, 4) if column == 0 and (row < rows - 1 or s == 4)]
-            sides += [(1, s) for s in (0, 1) if column == columns - 1 and (row > 0 or s == 1)]
-            for player, side in sides:
-                (ax, ay), (bx, by) = corners[side], corners[(side + 1) % 6]
-                draw.line([(x + ax, y + ay), (x + bx, y + by)], PLAYERS[player], edge, joint="curve")
-    for row in range(rows):
-        for column in range(columns):
+            draw.polygon(outline(row, column, *range(6)), LINE)
+            draw.polygon(outline(row, column, *range(6), scale=1 - max(1.5 * SHARPNESS / unit, 1 / 24)), CELL)
             if board[row, column]:
-                _stone(draw, centre(row, column), unit * 0.36, board[row, column])
+                _stone(draw, centre(row, column), unit * 0.36, PLAYERS[board[row, column] - 1])
     for column, letter in enumerate(letters(columns)):
-        x, y = centre(-1, column)
-        draw.text((x, y), letter, INK, font, anchor="mm")
+        draw.text((centre(0, column)[0], corner[1] - BORDER - GUTTER / 2), letter, INK, font, anchor="mm")
     for row in range(rows):
-        x, y = centre(row, -1)
-        draw.text((x, y), str(row + 1), INK, font, anchor="mm")
+        x, y = centre(row, 0)
+        draw.text((x - unit / 2 - BORDER - GUTTER / 2, y), str(row + 1), INK, font, anchor="mm")
 
 
-def _squares(draw: Any, font: Any, unit: float, state: State) -> None:
+def _squares(draw: Any, font: Any, unit: float, corner: tuple[float, float], state: State) -> None:
     """Cells as squares."""
     board = stones(state)
     rows, columns = board.shape
+    x, y = corner
+    draw.rectangle((x, y, x + unit * columns, y + unit * rows), CELL)
+    line = max(SHARPNESS, int(unit / 40))
+    for row in range(rows + 1):
+        draw.line((x - line / 2, y + unit * row, x + unit * columns + line / 2, y + unit * row), LINE, line)
+    for column in range(columns + 1):
+        draw.line((x + unit * column, y - line / 2, x + unit * column, y + unit * rows + line / 2), LINE, line)
     for row in range(rows):
         for column in range(columns):
-            x, y = unit * (column + 1), unit * (row + 1)
-            draw.rectangle((x, y, x + unit, y + unit), CELL, LINE, max(1, int(unit / 40)))
             if board[row, column]:
-                _stone(draw, (x + unit / 2, y + unit / 2), unit * 0.36, board[row, column])
+                middle = (x + unit * (column + 0.5), y + unit * (row + 0.5))
+                _stone(draw, middle, unit * 0.36, PLAYERS[board[row, column] - 1])
     for column, letter in enumerate(letters(columns)):
-        draw.text((unit * (column + 1.5), unit * 0.5), letter, INK, font, anchor="mm")
+        draw.text((x + unit * (column + 0.5), y - GUTTER / 2), letter, INK, font, anchor="mm")
     for row in range(rows):
-        draw.text((unit * 0.5, unit * (row + 1.5)), str(row + 1), INK, font, anchor="mm")
+        draw.text((x - GUTTER / 2, y + unit * (row + 0.5)), str(row + 1), INK, font, anchor="mm")
 
 
-def _columns(draw: Any, font: Any, unit: float, state: State) -> None:
+def _columns(draw: Any, font: Any, unit: float, corner: tuple[float, float], state: State) -> None:
     """A frame with holes, the columns numbered below."""
     board = stones(state)
     rows, columns = board.shape
-    corner = unit / 2
-    draw.rounded_rectangle((corner, corner, corner + unit * columns, corner + unit * rows), unit / 4, FRAME)
+    x, y = corner
+    draw.rounded_rectangle((x, y, x + unit * columns, y + unit * rows), unit / 4, FRAME)
     for row in range(rows):
         for column in range(columns):
-            middle = (corner + unit * (column + 0.5), corner + unit * (row + 0.5))
+            middle = (x + unit * (column + 0.5), y + unit * (row + 0.5))
             if board[row, column]:
-                _stone(draw, middle, unit * 0.4, (0, 1, 3)[board[row, column]])
+                _stone(draw, middle, unit * 0.4, colour(state, board[row, column] - 1))
             else:
                 _disc(draw, middle, unit * 0.4, PAPER)
     for column in range(columns):
-        draw.text((corner + unit * (column + 0.5), unit * (rows + 0.85)), str(column + 1), INK, font, anchor="mm")
+        draw.text((x + unit * (column + 0.5), y + unit * rows + 0.6 * GUTTER), str(column + 1), INK, font, anchor="mm")
 
 
-def _track(draw: Any, font: Any, unit: float, state: State) -> None:
-    """One bar: steps to the left, steps to the right, steps to go."""
+def _track(draw: Any, font: Any, unit: float, corner: tuple[float, float], state: State) -> None:
+    """One bar: steps to the left, steps to the right, steps to go, with their numbers below."""
     left, right = steps(state)
     total = state.rules.planes[1]
-    start, height = unit * 0.5, unit * 0.9
-    top = unit * 0.6
-    draw.rectangle((start, top, start + 9 * unit, top + height), CELL)
-    draw.rectangle((start, top, start + 9 * unit * left / total, top + height), PLAYERS[3])
-    draw.rectangle((start + 9 * unit * left / total, top, start + 9 * unit * (left + right) / total, top + height), PLAYERS[2])
-    draw.rectangle((start, top, start + 9 * unit, top + height), None, INK, max(1, int(unit / 40)))
-    draw.text((5 * unit, top + height + unit * 0.35), f"left {left}   right {right}   of {total}", INK, font, anchor="mm")
+    x, y = corner
+    scale = 10 * unit / total
+    parts = (("left", left, GREEN), ("right", right, YELLOW), ("to go", total - left - right, CELL))
+    at, base, size = x, y + unit + 0.6 * GUTTER, GUTTER / 4
+    for number, (name, count, paint) in enumerate(parts):
+        if count:
+            draw.rectangle((at, y, at + scale * count, y + unit), paint)
+        at += scale * count
+        swatch = x + 10 * unit * number / 3
+        draw.rectangle((swatch, base - size, swatch + 2 * size, base + size), paint, LINE, SHARPNESS)
+        draw.text((swatch + 3 * size, base), f"{name} {count}", INK, font, anchor="lm")
+    draw.rectangle((x, y, x + 10 * unit, y + unit), None, LINE, 2 * SHARPNESS)
 
 
-def _stone(draw: Any, middle: tuple[float, float], radius: float, stone: int) -> None:
-    colour = PLAYERS[stone - 1]
-    _disc(draw, middle, radius, tuple(int(part * 0.7) for part in colour))
-    _disc(draw, middle, radius * 0.88, colour)
+def _stone(draw: Any, middle: tuple[float, float], radius: float, paint: tuple[int, int, int]) -> None:
+    _disc(draw, middle, radius, tuple(int(part * 0.7) for part in paint))
+    _disc(draw, middle, radius * 0.88, paint)
 
 
-def _disc(draw: Any, middle: tuple[float, float], radius: float, colour: Any) -> None:
+def _disc(draw: Any, middle: tuple[float, float], radius: float, paint: Any) -> None:
     x, y = middle
-    draw.ellipse((x - radius, y - radius, x + radius, y + radius), colour)
+    draw.ellipse((x - radius, y - radius, x + radius, y + radius), paint)
 
 
 class Screen:
@@ -214,12 +260,15 @@ class Screen:
         self._pygame: Any = pygame
         pygame.display.init()
         pygame.display.set_caption(title)
-        self._window = pygame.display.set_mode((shape[1], shape[0]))
+        self._size = (shape[1], shape[0])
         self._clock = pygame.time.Clock()
 
     def show(self, pixels: np.ndarray, per_second: int) -> None:
         """Shows a picture, [height, width, 3] uint8, and waits so that at most so many are shown a second."""
-        self._window.blit(self._pygame.surfarray.make_surface(pixels.swapaxes(0, 1)), (0, 0))
+        window = self._pygame.display.get_surface()  # pygame has one for the process: another Screen may have changed it
+        if window is None or window.get_size() != self._size:
+            window = self._pygame.display.set_mode(self._size)
+        window.blit(self._pygame.surfarray.make_surface(pixels.swapaxes(0, 1)), (0, 0))
         self._pygame.event.pump()
         self._pygame.display.flip()
         self._clock.tick(per_second)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
+import math
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, overload
+from numba.core import cgutils
+from numba.extending import intrinsic, lower_builtin, overload, type_callable
 
 
 def record(*fields: tuple[Any, ...]) -> np.dtype[Any]:
@@ -56,6 +60,49 @@ def _fields(typing_context, vector, layout):
 @overload(fields)
 def _compiled_fields(vector, layout):
     return lambda vector, layout: _fields(vector, layout)  # type: ignore[call-arg]
+
+
+def address_of(array: np.ndarray) -> int:
+    """Where an array's data lies; the caller keeps the array alive."""
+    return int(array.ctypes.data)
+
+
+def array_at(address: Any, shape: Any, layout: Any) -> Any:
+    """The array of so many entries that lies at an address.
+
+    A kernel that works on many arrays takes one record of their addresses, because every array that is passed to a function
+    takes seven machine words.
+    """
+    sizes = tuple(int(size) for size in shape)
+    space = (ctypes.c_uint8 * (math.prod(sizes) * layout.itemsize)).from_address(int(address))
+    return np.frombuffer(space, layout).reshape(sizes)
+
+
+@type_callable(array_at)
+def _type_array_at(context):
+    return lambda address, shape, layout: types.Array(layout.dtype, len(shape), "C")
+
+
+@lower_builtin(array_at, types.uint64, types.UniTuple, types.DType)
+def _generate_array_at(context, builder, signature, arguments):
+    word = context.get_value_type(types.intp)
+    size = context.get_abi_sizeof(context.get_data_type(signature.return_type.dtype))
+    sizes = cgutils.unpack_tuple(builder, arguments[1])
+    steps = [ir.Constant(word, size)]
+    for length in reversed(sizes[1:]):
+        steps.insert(0, builder.mul(steps[0], length))
+    items = ir.Constant(word, 1)
+    for length in sizes:
+        items = builder.mul(items, length)
+    array = context.make_array(signature.return_type)(context, builder)
+    array.data = builder.inttoptr(arguments[0], array.data.type)
+    array.shape = cgutils.pack_array(builder, sizes)
+    array.strides = cgutils.pack_array(builder, steps)
+    array.itemsize = ir.Constant(word, size)
+    array.nitems = items
+    array.meminfo = cgutils.get_null_value(array.meminfo.type)
+    array.parent = cgutils.get_null_value(array.parent.type)
+    return array._getvalue()
 
 
 def popcount(word: Any) -> int:

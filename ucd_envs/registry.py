@@ -12,13 +12,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+# The folder's first import binds `ucd_envs.games` to it. It must happen before the package binds the function to that name.
+from ucd_envs import games as folder
 from ucd_envs.rules import Rules
 
 _builders: dict[str, Callable[..., Rules] | str] = {
-    "connect_four_v0": "ucd_envs.games.connect_four",
-    "hex_v0": "ucd_envs.games.hex",
-    "leftright_v0": "ucd_envs.games.leftright",
-    "tic_tac_toe_v0": "ucd_envs.games.tic_tac_toe",
+    f"{file}_v0": f"{folder.__name__}.{file}" for file in ("connect_four", "hex", "leftright", "tic_tac_toe")
 }
 
 
@@ -60,14 +59,18 @@ def builder(name: str) -> Callable[..., Rules]:
 def rules(name: str, **settings: Any) -> Rules:
     """The rules of a game in one configuration.
 
-    Raises ValueError for an unknown game or a setting out of range, TypeError for an unknown setting.
+    Raises ValueError for an unknown game, a setting out of range, or a builder whose rules bear another name, and TypeError for
+    an unknown setting.
     """
     build = builder(name)
     known = inspect.signature(build).parameters
     for setting in settings:
         if setting not in known:
             raise TypeError(f"{versioned(name)} has no setting {setting!r}: expected one of {', '.join(known) or 'none'}")
-    return build(**settings)
+    made = build(**settings)
+    if made.name != versioned(name):
+        raise ValueError(f"the builder of {versioned(name)} made rules that are named {made.name}")
+    return made
 
 
 def examples(name: str) -> tuple[dict[str, Any], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -19,14 +19,13 @@ class SinglePlayerEnv(gymnasium.Env[np.ndarray, int]):
     the last move. Raises ValueError for rules of more players, for an illegal action, and for a step after the end.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "render_fps": FRAMES_PER_SECOND}
-
     def __init__(self, rules: Rules, render_mode: str | None = None) -> None:
         if rules.players != 1:
             raise ValueError(f"a Gymnasium environment has one player, but {rules} has {rules.players}")
         self._game = BoardEnv(rules, render_mode)
         self.rules = rules
         self.render_mode = render_mode
+        self.metadata = {"name": rules.name, "render_modes": list(RENDER_MODES), "render_fps": FRAMES_PER_SECOND}
         self.observation_space = gymnasium.spaces.Box(0, 1, rules.planes, np.int8)
         self.action_space = gymnasium.spaces.Discrete(rules.actions)  # type: ignore[assignment]
 
@@ -38,7 +37,7 @@ class SinglePlayerEnv(gymnasium.Env[np.ndarray, int]):
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Plays a move: observation, reward, terminated, truncated (never: the rules hold the longest game), info."""
-        if not self._game.agents or self._game.terminations["player_0"]:
+        if self._game.agents and self._game.terminations["player_0"]:
             raise ValueError("the game is over: call reset() to start another")
         self._game.step(action)
         observation, info = self._view()

@@ -41,7 +41,7 @@ from ucd_envs.rules import (
     whole,
 )
 
-ONE = np.uint64(1)
+ONE, BITS = np.uint64(1), np.uint64(64)
 
 BOARD = record(("columns", np.uint64), ("rows", np.uint64), ("in_a_row", np.uint64), ("bottom", np.uint64), ("top", np.uint64))
 """`bottom` and `top`: the lowest cells of all columns and the sentinels above them."""
@@ -167,6 +167,8 @@ def drop(b, s, stone):
 def has_line(stones, in_a_row, rows):
     """Whether so many stones stand in a row in one of the four directions."""
     for step in (ONE, rows, rows + ONE, rows + ONE + ONE):
+        if step * (in_a_row - ONE) >= BITS:
+            continue
         line, length = stones, ONE
         while length + length <= in_a_row:
             line &= line >> (step * length)

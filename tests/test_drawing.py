@@ -1,0 +1,400 @@
+"""Boards as text, character by character, and as pictures, by their colours at places (ids: cases.md)."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.ndimage import label
+
+import ucd_envs
+from ucd_envs import State, registry
+from ucd_envs.drawing import BLUE, CELL, GREEN, PAPER, RED, YELLOW, Screen, picture, text
+
+CAPTION = 44
+"""So many rows of pixels at the foot of a picture hold the caption."""
+EVERY = [(name, settings) for name in ucd_envs.games() for settings in registry.examples(name)]
+BOARDS = [
+    ("hex_v0", {"size": 5}),
+    ("hex_v0", {"size": 11}),
+    ("hex_v0", {"rows": 3, "columns": 7}),
+    ("hex_v0", {"rows": 4, "columns": 1}),
+    ("hex_v0", {"size": 19}),
+    ("connect_four_v0", {}),
+    ("tic_tac_toe_v0", {}),
+]
+COLOURS = {"connect_four_v0": (RED, YELLOW)}
+
+
+def shown(value: Any) -> str:
+    return "".join(f"-{key}={setting}" for key, setting in value.items()) if isinstance(value, dict) else str(value)
+
+
+every_example = pytest.mark.parametrize(("name", "settings"), EVERY, ids=shown)
+every_board = pytest.mark.parametrize(("name", "settings"), BOARDS, ids=shown)
+
+
+def after(moves: str, name: str, **settings: Any) -> State:
+    """The state after moves as players of the game write them."""
+    rules = ucd_envs.rules(name, **settings)
+    state = rules.initial_state()
+    for move in moves.split():
+        state = state.after(rules.action_named(move))
+    return state
+
+
+def game(name: str, settings: dict[str, Any]) -> list[State]:
+    """The states of a random game."""
+    state = ucd_envs.rules(name, **settings).initial_state()
+    choose = random.Random(1).choice
+    states = [state]
+    while not state.over:
+        state = state.after(choose(state.legal_actions()))
+        states.append(state)
+    return states
+
+
+def near(pixels: np.ndarray, colour: tuple[int, int, int]) -> np.ndarray:
+    """Where the picture has this colour: [height, width] bool."""
+    found: np.ndarray = (np.abs(pixels.astype(int) - colour) <= 3).all(axis=2)
+    return found
+
+
+def planes(state: State, player: int) -> np.ndarray:
+    seen = np.zeros(state.rules.planes, np.int8)
+    state.rules.kernels.observe(state.rules.board, state.array(), player, seen.reshape(-1))
+    return seen
+
+
+def new_stone(before: State, then: State) -> tuple[int, int]:
+    """Row and column of the stone that the last move has put."""
+    ((row, column),) = np.argwhere(planes(then, before.player)[:, :, 0] != planes(before, before.player)[:, :, 0])
+    return int(row), int(column)
+
+
+def middle(changed: np.ndarray) -> tuple[int, int]:
+    """x and y of the middle of the pixels that are set."""
+    y, x = np.nonzero(changed)
+    return int(x.min() + x.max()) // 2, int(y.min() + y.max()) // 2
+
+
+def grid(name: str, settings: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where stones appear: (1, row, column) and (x, y) of up to 12 stones of a random game, and the linear map between them.
+
+    Each place is the middle of what changes when the stone is put.
+    """
+    states = game(name, settings)
+    chosen = sorted({round(at) for at in np.linspace(1, len(states) - 1, 12)})
+    cells, places = [], []
+    for ply in chosen:
+        before, then = states[ply - 1], states[ply]
+        cells.append((1, *new_stone(before, then)))
+        places.append(middle((picture(before)[:-CAPTION] != picture(then)[:-CAPTION]).any(axis=2)))
+    known, found = np.array(cells, float), np.array(places, float)
+    return known, found, np.linalg.lstsq(known, found, rcond=None)[0]
+
+
+# Text
+
+
+def test_an_empty_tic_tac_toe_board_in_text() -> None:
+    expected = """\
+    a b c
+  1 . . .
+  2 . . .
+  3 . . .
+ply 0: player_0 (X) to move
+"""
+    assert text(after("", "tic_tac_toe")) == expected
+
+
+def test_a_won_tic_tac_toe_board_in_text() -> None:
+    expected = """\
+    a b c
+  1 O O .
+  2 X X X
+  3 . . .
+ply 5: player_0 (X) has won
+"""
+    assert text(after("b2 a1 a2 b1 c2", "tic_tac_toe")) == expected
+
+
+def test_a_drawn_tic_tac_toe_board_in_text() -> None:
+    expected = """\
+    a b c
+  1 O X O
+  2 X X O
+  3 X O X
+ply 9: a draw
+"""
+    assert text(after("b2 a1 c3 c1 b1 b3 a2 c2 a3", "tic_tac_toe")) == expected
+
+
+def test_a_hex_board_in_text_slants_to_the_right() -> None:
+    expected = """\
+    a b c d
+  1 . . . .
+   2 . X . .
+    3 . O . X
+ply 3: player_1 (O) to move
+"""
+    assert text(after("b2 b3 d3", "hex", rows=3, columns=4)) == expected
+
+
+def test_rows_of_a_hex_board_in_text_stay_in_line_past_row_9() -> None:
+    expected = """\
+    a b
+  1 . .
+   2 . .
+    3 . .
+     4 . .
+      5 . .
+       6 . .
+        7 . .
+         8 . .
+          9 . .
+          10 X .
+           11 . O
+ply 2: player_0 (X) to move
+"""
+    assert text(after("a10 b11", "hex", rows=11, columns=2)) == expected
+
+
+def test_a_hex_board_in_text_after_a_swap() -> None:
+    expected = """\
+    a b
+  1 . .
+   2 O .
+ply 2: player_0 (X) to move
+"""
+    assert text(after("b1 swap", "hex", size=2, swap=True)) == expected
+
+
+def test_a_connect_four_board_in_text() -> None:
+    expected = """\
+. . . .
+. . . .
+. X . .
+O X . .
+1 2 3 4
+ply 3: player_1 (O) to move
+"""
+    assert text(after("2 1 2", "connect_four", columns=4, rows=4)) == expected
+
+
+def test_columns_past_9_show_their_last_digit() -> None:
+    assert text(after("", "connect_four", columns=12, rows=1)).splitlines()[1] == "1 2 3 4 5 6 7 8 9 0 1 2"
+
+
+def test_a_path_in_text_counts_its_steps() -> None:
+    expected = """\
+left 2, right 1, to go 1
+ply 3: player_0 to move
+"""
+    assert text(after("left left right", "leftright", steps=4)) == expected
+
+
+def test_a_finished_path_in_text_tells_the_payoff() -> None:
+    expected = """\
+left 2, right 1, to go 0
+ply 3: over, payoff 0.667
+"""
+    assert text(after("left left right", "leftright", steps=3)) == expected
+
+
+def test_a_game_ended_by_an_illegal_move_says_so() -> None:
+    env = ucd_envs.make("tic_tac_toe", render_mode="ansi")
+    env.reset()
+    env.step(4)
+    env.step(4)
+    assert env.render().splitlines()[-1] == "ply 1: over by an illegal move of player_1 (O)"
+
+
+@every_example
+def test_every_line_of_a_text_ends_without_a_space(name: str, settings: dict[str, Any]) -> None:
+    assert all(line == line.rstrip() for line in text(game(name, settings)[-1]).splitlines())
+
+
+# Pictures
+
+
+@every_example
+def test_a_picture_is_rows_of_pixels_in_three_bytes(name: str, settings: dict[str, Any]) -> None:
+    pixels = picture(game(name, settings)[-1])
+    assert (pixels.dtype, pixels.ndim, pixels.shape[2]) == (np.uint8, 3, 3)
+    assert pixels.flags.writeable
+
+
+@every_example
+def test_a_picture_is_at_most_640_wide_and_800_high(name: str, settings: dict[str, Any]) -> None:
+    height, width, _ = picture(game(name, settings)[0]).shape
+    assert 200 <= width <= 640
+    assert 100 <= height <= 800
+
+
+@every_example
+def test_nothing_reaches_the_edge_of_a_picture(name: str, settings: dict[str, Any]) -> None:
+    """Clipped parts: the outermost four pixels on all sides are blank."""
+    for state in (game(name, settings)[0], game(name, settings)[-1]):
+        blank = near(picture(state), PAPER)
+        assert all(side.all() for side in (blank[:4], blank[-4:], blank[:, :4], blank[:, -4:]))
+
+
+@every_example
+def test_the_caption_stands_below_the_board(name: str, settings: dict[str, Any]) -> None:
+    pixels = picture(game(name, settings)[-1])
+    assert not near(pixels[-CAPTION:], PAPER).all()
+    assert near(pixels[-CAPTION : -CAPTION + 4], PAPER).all()
+
+
+@every_board
+def test_cells_lie_on_a_regular_grid(name: str, settings: dict[str, Any]) -> None:
+    """Columns go to the right; rows go down, on a hexagonal board half a cell to the right and sqrt(3)/2 of one down."""
+    known, places, fitted = grid(name, settings)
+    assert np.abs(known @ fitted - places).max() < 1.5
+    rows, columns, _ = ucd_envs.rules(name, **settings).planes
+    if rows > 1 and columns > 1:
+        _, (down_x, down_y), (unit, across_y) = fitted
+        slanted = (unit / 2, unit * 3**0.5 / 2) if name == "hex_v0" else (0, unit)
+        assert unit > 10
+        assert np.allclose([across_y, down_x, down_y], [0, *slanted], atol=0.3)
+
+
+@every_board
+def test_every_cell_shows_its_stone_or_none(name: str, settings: dict[str, Any]) -> None:
+    """B110: a wrongly drawn board. The colours in the middle of all cells of a finished random game."""
+    state = game(name, settings)[-1]
+    pixels = picture(state)
+    seen = planes(state, 0)
+    _, _, fitted = grid(name, settings)
+    first, second = COLOURS.get(name, (RED, BLUE))
+    for row, column in np.ndindex(*seen.shape[:2]):
+        x, y = np.round((1, row, column) @ fitted).astype(int)
+        none = PAPER if name == "connect_four_v0" else CELL
+        expected = first if seen[row, column, 0] else second if seen[row, column, 1] else none
+        assert near(pixels[y : y + 1, x : x + 1], expected).all(), (row, column)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"size": 1}, {"size": 5}, {"rows": 3, "columns": 7}, {"rows": 7, "columns": 3}, {"size": 19}], ids=shown
+)
+@pytest.mark.parametrize(("colour", "axis"), [(RED, 0), (BLUE, 1)], ids=["player 0", "player 1"])
+def test_a_hex_board_has_two_unbroken_borders_of_each_player(
+    settings: dict[str, Any], colour: tuple[int, int, int], axis: int
+) -> None:
+    """Player 0 joins top and bottom, player 1 left and right: one border on each side of the board's middle."""
+    pixels = picture(ucd_envs.rules("hex", **settings).initial_state())[:-CAPTION]
+    strokes = (np.abs(pixels.astype(int) - colour) <= 60).all(axis=2)
+    names, count = label(strokes, np.ones((3, 3)))
+    sizes = sorted(((names == name).sum() for name in range(1, count + 1)), reverse=True)
+    assert sum(sizes[:2]) == sum(sizes), "two pieces and no crumbs"
+    ends = sorted(np.argwhere(names == name)[:, axis].mean() for name in (1, 2))
+    centre = np.argwhere(near(pixels, CELL))[:, axis].mean()
+    assert ends[0] < centre < ends[1]
+
+
+def test_an_empty_hole_shows_the_paper() -> None:
+    """A stone in column 1 changes the lowest hole from the colour of the paper."""
+    before, then = (picture(after(moves, "connect_four"))[:-CAPTION] for moves in ("", "1"))
+    x, y = middle((before != then).any(axis=2))
+    assert near(before[y : y + 1, x : x + 1], PAPER).all()
+
+
+@pytest.mark.parametrize(
+    ("moves", "green", "yellow"), [("", 0, 0), ("left", 0.25, 0), ("left right right", 0.25, 0.5), ("left " * 4, 1, 0)]
+)
+def test_the_bar_of_a_path_is_coloured_in_proportion(moves: str, green: float, yellow: float) -> None:
+    """Along the middle of the bar, which is 600 pixels wide."""
+    pixels = picture(after(moves, "leftright", steps=4))
+    line = pixels[50:51]
+    assert abs(near(line, GREEN).sum() - 600 * green) <= 4
+    assert abs(near(line, YELLOW).sum() - 600 * yellow) <= 4
+
+
+@pytest.mark.parametrize(("moves", "colour"), [("", RED), ("b2", BLUE), ("b2 a1 a2 b1 c2", RED)])
+def test_a_disc_beside_the_caption_has_the_colour_of_the_player_it_names(moves: str, colour: tuple[int, int, int]) -> None:
+    foot = picture(after(moves, "tic_tac_toe"))[-CAPTION:]
+    assert near(foot, colour).sum() > 50
+
+
+def test_a_draw_has_no_disc_beside_its_caption() -> None:
+    foot = picture(after("b2 a1 c3 c1 b1 b3 a2 c2 a3", "tic_tac_toe"))[-CAPTION:]
+    assert not (near(foot, RED) | near(foot, BLUE)).any()
+
+
+def test_a_narrower_picture_can_be_asked_for() -> None:
+    assert picture(after("", "hex"), width=320).shape[1] == 320
+
+
+def test_the_same_position_gives_the_same_picture() -> None:
+    """Two move orders."""
+    assert np.array_equal(picture(after("a1 b2 c3", "hex", size=4)), picture(after("c3 b2 a1", "hex", size=4)))
+
+
+def test_drawing_does_not_change_a_state() -> None:
+    """B082: looking changes nothing."""
+    state = after("a1 b2", "hex", size=4)
+    before = (state.data, hash(state))
+    picture(state), text(state)
+    assert (state.data, hash(state)) == before
+
+
+# Libraries
+
+
+def modules_after(program: str) -> set[str]:
+    """The packages that a fresh interpreter has imported after a program."""
+    run = subprocess.run(
+        [sys.executable, "-c", f"{program}\nimport sys; print(*{{name.partition('.')[0] for name in sys.modules}})"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(run.stdout.split())
+
+
+def test_playing_and_text_import_neither_pillow_nor_pygame() -> None:
+    program = "import ucd_envs; e = ucd_envs.make('tic_tac_toe', render_mode='ansi'); e.reset(); e.step(0); e.render()"
+    assert not {"PIL", "pygame"} & modules_after(program)
+
+
+def test_a_picture_does_not_import_pygame() -> None:
+    """B110: rgb_array needed a display."""
+    program = "import ucd_envs; e = ucd_envs.make('tic_tac_toe', render_mode='rgb_array'); e.reset(); e.render()"
+    assert {"PIL", "pygame"} & modules_after(program) == {"PIL"}
+
+
+def test_a_missing_pillow_is_named_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(ImportError, match=r"\Apictures need Pillow: pip install 'ucd-planners\[render\]'\Z"):
+        picture(after("", "tic_tac_toe"))
+
+
+def test_a_missing_pygame_is_named_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    with pytest.raises(ImportError, match=r"\Aa window needs pygame: pip install 'ucd-planners\[render\]'\Z"):
+        Screen("tic-tac-toe", (10, 10, 3))
+
+
+def test_a_window_shows_the_picture() -> None:
+    pixels = picture(after("b2", "tic_tac_toe"))
+    screen = Screen("tic-tac-toe", pixels.shape)
+    screen.show(pixels, 1_000_000)
+    import pygame
+
+    shown_pixels = pygame.surfarray.array3d(pygame.display.get_surface()).swapaxes(0, 1)
+    screen.close()
+    assert np.array_equal(shown_pixels, pixels)
+
+
+def test_a_window_that_was_closed_behind_its_back_is_opened_again() -> None:
+    pixels = picture(after("b2", "tic_tac_toe"))
+    screen, other = (Screen(title, pixels.shape) for title in ("one", "other"))
+    other.show(pixels, 1_000_000)
+    other.close()
+    screen.show(pixels, 1_000_000)
+    screen.close()

@@ -1,0 +1,635 @@
+"""The identities of the seam (ucd_envs/rules.py), for every registered game in every configuration that it lists."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numba import types
+from scipy.stats import chi2_contingency, chisquare
+
+import ucd_envs
+from ucd_envs import registry
+from ucd_envs.rng import below, seeded
+from ucd_envs.rules import (
+    ACTIONS,
+    BYTES,
+    IS_LEGAL,
+    LEGAL_ACTIONS,
+    OVER,
+    PLAY,
+    READ_PAYOFFS,
+    RESET,
+    RNG,
+    Rules,
+    State,
+    compiled,
+    kernel,
+)
+
+STATES = 2000
+"""At least so many states of random games are looked at in every configuration."""
+REACHABLE = 6000
+"""So many states are enumerated, breadth first; all there are in the small configurations."""
+SEEN_IN_FULL = {"connect_four_v0", "hex_v0", "leftright_v0", "tic_tac_toe_v0"}
+"""Games whose whole position can be read off observations, mover, ply and legal actions."""
+CONFIGURATIONS = [(name, settings) for name in registry.games() for settings in registry.examples(name)]
+GARBAGE = 0xA5
+NO_TRACE = np.empty(0, np.int32)
+
+
+class Game(NamedTuple):
+    """A finished game: `states[i + 1]` is what `actions[i]` makes of `states[i]`."""
+
+    states: list[State]
+    actions: list[int]
+
+
+@pytest.fixture(
+    params=CONFIGURATIONS,
+    ids=lambda pair: "-".join([pair[0], *(f"{key}={value}" for key, value in pair[1].items())]).replace(" ", ""),
+)
+def rules(request: pytest.FixtureRequest) -> Rules:
+    """The rules of one configuration."""
+    name, settings = request.param
+    return registry.rules(name, **settings)
+
+
+@cache
+def games(rules: Rules) -> list[Game]:
+    """Seeded random games with at least STATES states together."""
+    choice, played, states = random.Random(str(rules)), [], 0
+    while states < STATES:
+        game = Game([rules.initial_state()], [])
+        while not game.states[-1].over:
+            game.actions.append(choice.choice(game.states[-1].legal_actions()))
+            game.states.append(game.states[-1].after(game.actions[-1]))
+        played.append(game)
+        states += len(game.states)
+    return played
+
+
+def states(rules: Rules) -> Iterator[State]:
+    """All states of these games."""
+    return (state for game in games(rules) for state in game.states)
+
+
+def samples(rules: Rules) -> list[State]:
+    """The start, the middle and almost the end of a game."""
+    longest = max(games(rules), key=lambda game: len(game.actions))
+    return [longest.states[0], longest.states[len(longest.actions) // 2], longest.states[max(0, len(longest.actions) - 4)]]
+
+
+@cache
+def reachable(rules: Rules) -> list[State]:
+    """The first REACHABLE states that differ in their record, breadth first."""
+    found = {rules.initial_state().data: rules.initial_state()}
+    queue = list(found.values())
+    for state in queue:
+        for action in state.legal_actions():
+            if len(queue) == REACHABLE:
+                return queue
+            child = state.after(action)
+            if child.data not in found:
+                found[child.data] = child
+                queue.append(child)
+    return queue
+
+
+def observation(state: State, player: int) -> np.ndarray:
+    """What a player sees: [rows, columns, planes] int8, filled with garbage before."""
+    planes = np.full(state.rules.planes, -7, np.int8)
+    state.rules.kernels.observe(state.rules.board, state.array(), player, planes.reshape(-1))
+    return planes
+
+
+def seen(state: State) -> tuple[Any, ...]:
+    """All that can be seen of a state from outside."""
+    views = tuple(observation(state, player).tobytes() for player in range(state.rules.players))
+    return (state.player, state.ply, tuple(state.legal_actions()), views)
+
+
+def guarded(size: int, dtype: type, fill: int) -> tuple[np.ndarray, Callable[[], bool]]:
+    """An array with eight entries of garbage behind it, and whether those are still as they were."""
+    whole = np.full(size + 8, fill, dtype)
+    return whole[:size], lambda: bool((whole[size:] == fill).all())
+
+
+# Moves
+
+
+def test_legal_actions_are_ascending(rules: Rules) -> None:
+    """The list of legal actions has no repetitions and ascends within 0 ... actions - 1."""
+    for state in states(rules):
+        legal = state.legal_actions()
+        assert legal == sorted(set(legal))
+        assert not legal or (legal[0] >= 0 and legal[-1] < rules.actions)
+
+
+def test_is_legal_agrees_with_the_list_for_every_integer(rules: Rules) -> None:
+    """B097: -1, the number of actions and integers far outside are not legal; the others are when they are listed."""
+    outside = (-(2**63), -(2**32), -2, -1, rules.actions, rules.actions + 1, 2**32, 2**63 - 1)
+    for state in states(rules):
+        legal, array = set(state.legal_actions()), state.array()
+        for action in (*range(rules.actions), *outside):
+            assert rules.kernels.is_legal(rules.board, array, action) == (action in legal), (state, action)
+
+
+def test_there_are_legal_actions_until_the_game_is_over(rules: Rules) -> None:
+    """B062: the list is empty when the game is over (player -1), and only then."""
+    for state in states(rules):
+        assert (not state.legal_actions()) == (state.player == OVER)
+
+
+def test_the_mover_is_a_player(rules: Rules) -> None:
+    """The player is 0 ... players - 1 while the game goes on and -1 after its last move."""
+    for game in games(rules):
+        assert all(0 <= state.player < rules.players for state in game.states[:-1])
+        assert game.states[-1].player == OVER
+
+
+def test_every_move_adds_one_ply(rules: Rules) -> None:
+    """The ply of a state is that of the start and the number of moves made since."""
+    for game in games(rules):
+        first = game.states[0].ply
+        assert [state.ply for state in game.states] == list(range(first, first + len(game.states)))
+
+
+def test_no_game_is_longer_than_the_longest(rules: Rules) -> None:
+    """The ply never passes Rules.longest."""
+    assert all(state.ply <= rules.longest for state in states(rules))
+
+
+def test_reset_sets_every_field(rules: Rules) -> None:
+    """A reset on garbage gives the fields of a reset on zeros; only padding between fields may keep its bytes."""
+    layout = sys.modules[rules.kernels.reset.py_func.__module__].STATE
+    fresh, reused = rules.initial_state().array(), np.full(rules.state_bytes, GARBAGE, np.uint8)
+    rules.kernels.reset(rules.board, reused)
+    for name in layout.names:
+        assert (fresh.view(layout)[name] == reused.view(layout)[name]).all(), name
+
+
+def test_a_reused_state_plays_like_a_fresh_one(rules: Rules) -> None:
+    """A game on a state that held garbage before its reset looks the same at every ply."""
+    array = np.full(rules.state_bytes, GARBAGE, np.uint8)
+    rules.kernels.reset(rules.board, array)
+    game = games(rules)[0]
+    for state, action in zip(game.states, [*game.actions, None], strict=True):
+        reused = State(rules, array.tobytes())
+        assert (reused, seen(reused)) == (state, seen(state))
+        if action is not None:
+            rules.kernels.play(rules.board, array, action)
+
+
+def test_payoffs_lie_between_0_and_1(rules: Rules) -> None:
+    """Every player has a payoff in [0, 1] at the end, and nothing is left unwritten."""
+    out = np.empty(rules.players)
+    for game in games(rules):
+        out[:] = np.nan
+        rules.kernels.payoffs(rules.board, game.states[-1].array(), out)
+        assert ((out >= 0) & (out <= 1)).all(), out
+
+
+# Positions
+
+
+def test_equal_positions_have_equal_futures(rules: Rules) -> None:
+    """States with equal words look the same, have the same payoffs and lead to equal positions by every action."""
+    known: dict[bytes, State] = {}
+    for state in states(rules):
+        other = known.setdefault(state.position, state)
+        if other.data != state.data:
+            assert seen(other) == seen(state)
+            assert not state.over or other.payoffs() == state.payoffs()
+            for action in state.legal_actions():
+                assert other.after(action).position == state.after(action).position
+
+
+def test_moves_in_another_order_lead_to_an_equal_position_or_to_one_that_looks_different(rules: Rules) -> None:
+    """Of two orders of the same moves, the words are equal when all that can be seen is, and only then."""
+    choice = random.Random(str(rules))
+    for game in games(rules):
+        for _ in range(4):
+            at = choice.randrange(len(game.actions))
+            moves = game.actions[at : at + choice.randint(2, 4)]
+            state = game.states[at]
+            for action in choice.sample(moves, len(moves)):
+                if action not in state.legal_actions():
+                    break
+                state = state.after(action)
+            else:
+                other = game.states[at + len(moves)]
+                same = seen(state) == seen(other)
+                assert same or state.position != other.position
+                assert not same or rules.name not in SEEN_IN_FULL or state.position == other.position
+
+
+def test_positions_that_look_different_have_different_words(rules: Rules) -> None:
+    """B089: among all reachable states (the first 6,000 and those of random games) none that look different share words."""
+    looks: dict[bytes, tuple[Any, ...]] = {}
+    for state in (*reachable(rules), *states(rules)):
+        assert looks.setdefault(state.position, seen(state)) == seen(state)
+
+
+def test_positions_that_look_the_same_have_the_same_words(rules: Rules) -> None:
+    """B089: there are as many words as things to see, where nothing is hidden."""
+    if rules.name in SEEN_IN_FULL:
+        found = reachable(rules)
+        assert len({state.position for state in found}) == len({seen(state) for state in found})
+
+
+# What kernels touch
+
+
+def test_reading_kernels_leave_state_and_board_alone(rules: Rules) -> None:
+    """Lists, legality, payoffs, positions, observations and suggested moves change no byte of state and board."""
+    board, kernels, rng = rules.board.tobytes(), rules.kernels, seeded(1)
+    actions, words = np.empty(rules.actions, np.int32), np.empty(rules.position_words, np.uint64)
+    out, planes = np.empty(rules.players), np.empty(int(np.prod(rules.planes)), np.int8)
+    for state in states(rules):
+        array = state.array()
+        kernels.legal_actions(rules.board, array, actions)
+        kernels.is_legal(rules.board, array, rules.actions - 1)
+        kernels.position(rules.board, array, words)
+        kernels.observe(rules.board, array, 0, planes)
+        if state.over:
+            kernels.payoffs(rules.board, array, out)
+        else:
+            kernels.playout_action(rules.board, array, rng)
+        assert array.tobytes() == state.data
+    assert rules.board.tobytes() == board
+
+
+def test_playing_leaves_the_board_vector_alone(rules: Rules) -> None:
+    """Resets, moves and playouts change no byte of the board vector."""
+    board, rng, trace = rules.board.tobytes(), seeded(2), np.empty(rules.longest, np.int32)
+    for state in samples(rules):
+        array = state.array()
+        rules.kernels.play(rules.board, array, state.legal_actions()[0])
+        for room in (trace, NO_TRACE):
+            array = state.array()
+            rules.kernels.playout(rules.board, array, rng, room)
+        rules.kernels.reset(rules.board, array)
+    assert rules.board.tobytes() == board
+
+
+def test_kernels_write_within_their_arrays(rules: Rules) -> None:
+    """Nothing is written behind arrays of exactly the promised sizes."""
+    kernels, rng = rules.kernels, seeded(3)
+    actions, actions_kept = guarded(rules.actions, np.int32, -7)
+    words, words_kept = guarded(rules.position_words, np.uint64, 7)
+    out, out_kept = guarded(rules.players, np.float64, 7)
+    planes, planes_kept = guarded(int(np.prod(rules.planes)), np.int8, 7)
+    array, array_kept = guarded(rules.state_bytes, np.uint8, 7)
+    for state in states(rules):
+        array[:] = np.frombuffer(state.data, np.uint8)
+        kernels.legal_actions(rules.board, array, actions)
+        kernels.position(rules.board, array, words)
+        for player in range(rules.players):
+            kernels.observe(rules.board, array, player, planes)
+        if state.over:
+            kernels.payoffs(rules.board, array, out)
+            continue
+        trace, trace_kept = guarded(rules.longest - state.ply, np.int32, -7)
+        for room in (trace, NO_TRACE):
+            array[:] = np.frombuffer(state.data, np.uint8)
+            kernels.playout(rules.board, array, rng, room)
+        assert trace_kept()
+    assert actions_kept()
+    assert words_kept()
+    assert out_kept()
+    assert planes_kept()
+    assert array_kept()
+
+
+# Playouts
+
+
+def test_a_playout_is_a_game(rules: Rules) -> None:
+    """B041: the moves of a traced playout are legal, end the game with the last one, and lead to the same record."""
+    kernels, rng, choice = rules.kernels, seeded(4), random.Random(4)
+    pool = [state for state in states(rules) if not state.over]
+    trace = np.empty(rules.longest, np.int32)
+    for number in range(max(100, min(2000, 60_000 // rules.longest))):
+        state = choice.choice(pool) if number % 2 else pool[0]
+        played, replayed = state.array(), state.array()
+        count = kernels.playout(rules.board, played, rng, trace)
+        for action in trace[:count].tolist():
+            assert kernels.is_legal(rules.board, replayed, action)
+            kernels.play(rules.board, replayed, action)
+        assert State(rules, replayed.tobytes()).over
+        assert played.tobytes() == replayed.tobytes()
+
+
+@kernel()
+def random_games(legal_actions, play, payoffs, board, start, state, actions, rng, out):
+    """Plain games of uniformly random legal moves from `start`, and their payoffs: [games, players]."""
+    for game in range(out.shape[0]):
+        state[:] = start
+        count = legal_actions(board, state, actions)
+        while count > 0:
+            play(board, state, actions[below(rng, np.uint64(count))])
+            count = legal_actions(board, state, actions)
+        payoffs(board, state, out[game])
+
+
+RANDOM_GAMES = types.void(
+    *(types.FunctionType(signature) for signature in (LEGAL_ACTIONS, PLAY, READ_PAYOFFS)),
+    *(BYTES, BYTES, BYTES, ACTIONS, RNG, types.float64[:, ::1]),
+)
+random_games.seam_signature = RANDOM_GAMES
+
+
+def homogeneous(first: list[Any], second: list[Any]) -> bool:
+    """Whether two samples may come from one distribution: chi-square with p > 1e-4, rare values taken together."""
+    left, right = Counter(first), Counter(second)
+    common = [value for value in left | right if left[value] + right[value] >= 20]
+    table = [
+        [counts[value] for value in common] + [sum(counts[v] for v in counts if v not in common)] for counts in (left, right)
+    ]
+    columns = [column for column in zip(*table, strict=True) if sum(column) > 0]
+    if len(columns) == 1:
+        return True
+    return bool(chi2_contingency(list(zip(*columns, strict=True))).pvalue > 1e-4)
+
+
+def test_playouts_without_a_trace_have_the_payoffs_of_random_games(rules: Rules) -> None:
+    """Short cuts of a game change no probability: its payoffs are distributed as those of plain random games.
+
+    At the start, in the middle and near the end of a game.
+    """
+    compiled(random_games, RANDOM_GAMES)
+    kernels, rng = rules.kernels, seeded(5)
+    number = max(4000, min(20_000, 2_000_000 // rules.longest))
+    for state in samples(rules):
+        plain = np.empty((number, rules.players))
+        actions, scratch = np.empty(rules.actions, np.int32), state.array()
+        three = (kernels.legal_actions, kernels.play, kernels.payoffs)
+        random_games(*three, rules.board, state.array(), scratch, actions, rng, plain)
+        quick = np.empty_like(plain)
+        for game in range(number):
+            scratch[:] = state.array()
+            kernels.playout(rules.board, scratch, rng, NO_TRACE)
+            assert State(rules, scratch[:8].tobytes()).player == OVER
+            kernels.payoffs(rules.board, scratch, quick[game])
+        assert homogeneous([tuple(row) for row in plain.tolist()], [tuple(row) for row in quick.tolist()]), state
+
+
+def test_a_playout_action_is_legal(rules: Rules) -> None:
+    """At every state of random games that goes on."""
+    rng = seeded(6)
+    for state in states(rules):
+        if not state.over:
+            assert rules.kernels.playout_action(rules.board, state.array(), rng) in state.legal_actions()
+
+
+def test_playout_actions_are_uniform(rules: Rules) -> None:
+    """Every legal action is as frequent as the others, at the start, in the middle and near the end of a game."""
+    rng = seeded(7)
+    for state in samples(rules):
+        legal, array = state.legal_actions(), state.array()
+        number = 40 * len(legal) + 2000
+        counts = Counter(rules.kernels.playout_action(rules.board, array, rng) for _ in range(number))
+        assert set(counts) == set(legal)
+        assert len(legal) == 1 or chisquare([counts[action] for action in legal]).pvalue > 1e-4
+
+
+def test_playouts_depend_on_the_generator_alone(rules: Rules) -> None:
+    """B115: the same generator state gives the same playout, whatever NumPy's generator does."""
+    records = []
+    for seed in (1, 2):
+        np.random.seed(seed)
+        array, trace = rules.initial_state().array(), np.zeros(rules.longest, np.int32)
+        rules.kernels.playout(rules.board, array, seeded(8), trace)
+        records.append((array.tobytes(), trace.tolist()))
+    assert records[0] == records[1]
+
+
+# Observations
+
+
+def test_observations_are_made_of_zeros_and_ones(rules: Rules) -> None:
+    """Every entry of every player's observation is written, with 0 or 1."""
+    for state in states(rules):
+        for player in range(rules.players):
+            assert set(np.unique(observation(state, player)).tolist()) <= {0, 1}
+
+
+def test_the_next_players_stones_are_what_that_player_sees_as_its_own(rules: Rules) -> None:
+    """B049, B103: plane 1 of a player is plane 0 of the next, on turn or not and after the end."""
+    if rules.players > 1:
+        for state in states(rules):
+            views = [observation(state, player) for player in range(rules.players)]
+            for player, view in enumerate(views):
+                assert (view[..., 1] == views[(player + 1) % rules.players][..., 0]).all()
+
+
+# Names
+
+
+def test_every_action_has_a_name_of_its_own(rules: Rules) -> None:
+    """Names are read back as the actions they were written for."""
+    assert [rules.action_named(rules.action_name(action)) for action in range(rules.actions)] == list(range(rules.actions))
+
+
+@pytest.mark.parametrize("text", ["", " ", "?", "-1", "0", "a0", "z99", "a1b", "1.0", "no such move"])
+def test_a_text_that_names_no_action_is_refused_with_one_sentence(rules: Rules, text: str) -> None:
+    """The message repeats the text and says what was expected."""
+    with pytest.raises(ValueError, match="expected") as refusal:
+        rules.action_named(text)
+    assert repr(text) in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_settings_make_the_same_rules_again(rules: Rules) -> None:
+    """Rules.settings are arguments of the game's builder, and the rules made from them have the same identity."""
+    assert registry.rules(rules.name, **rules.settings).identity == rules.identity
+
+
+def test_the_size_of_a_state_is_a_multiple_of_a_word(rules: Rules) -> None:
+    """Rows of states in one array stay aligned to 8 bytes."""
+    assert rules.state_bytes % 8 == 0
+
+
+def test_rules_can_be_pickled(rules: Rules) -> None:
+    """Compiled kernels do not travel, but the rules that arrive are the same."""
+    arrived = pickle.loads(pickle.dumps(rules))
+    assert arrived.identity == rules.identity
+    assert str(arrived) == str(rules)
+
+
+def test_a_deep_copy_of_rules_is_the_rules(rules: Rules) -> None:
+    """Rules never change, so nothing is copied."""
+    assert copy.deepcopy(rules) is rules
+
+
+# States
+
+
+@pytest.mark.parametrize("ply", [0, 1, -1])
+def test_states_can_be_pickled(rules: Rules, ply: int) -> None:
+    """At the start, in a game and at the end."""
+    state = games(rules)[0].states[ply]
+    arrived = pickle.loads(pickle.dumps(state))
+    assert (arrived, arrived.data, arrived.legal_actions()) == (state, state.data, state.legal_actions())
+
+
+@pytest.fixture
+def corner() -> State:
+    """Tic-tac-toe after a stone in the first corner."""
+    return ucd_envs.rules("tic_tac_toe").initial_state().after(0)
+
+
+def test_two_move_orders_give_equal_states_with_equal_hashes(corner: State) -> None:
+    """So a State serves as the key of a dictionary."""
+    first = corner.after(4).after(8)
+    second = corner.rules.initial_state().after(8).after(4).after(0)
+    assert first == second
+    assert {first: "found"}[second] == "found"
+
+
+def test_states_of_different_positions_differ(corner: State) -> None:
+    """The same cells taken by other players are another position."""
+    assert corner.after(4) != corner.rules.initial_state().after(4).after(0)
+
+
+def test_states_of_different_games_differ() -> None:
+    """Equal words of two configurations are not the same position."""
+    small, large = (ucd_envs.rules("hex", size=size).initial_state() for size in (3, 4))
+    assert small.position == large.position
+    assert small != large
+
+
+def test_states_of_the_same_game_made_twice_are_equal() -> None:
+    """Two ways to write one configuration have the same states."""
+    first = ucd_envs.rules("hex", size=4).initial_state()
+    second = ucd_envs.rules("hex", rows=4, columns=4).initial_state()
+    assert first == second
+    assert hash(first) == hash(second)
+
+
+def test_a_state_is_not_equal_to_something_else(corner: State) -> None:
+    """Comparison with other types is left to them."""
+    assert corner != corner.data
+    assert corner != None  # noqa: E711
+
+
+def test_a_move_makes_a_new_state(corner: State) -> None:
+    """B083: the state that a move is made from stays as it was, with its hash and its list."""
+    before = (corner.data, hash(corner), corner.position, corner.legal_actions())
+    corner.after(4).after(8)
+    assert (corner.data, hash(corner), corner.position, corner.legal_actions()) == before
+
+
+def test_writing_into_arrays_of_a_state_does_not_change_it(corner: State) -> None:
+    """B083: every array is a fresh copy that shares no memory with another."""
+    first, second = corner.array(), corner.array()
+    assert not np.shares_memory(first, second)
+    first[:] = 0
+    assert corner.array().tolist() == second.tolist()
+    assert corner.data == second.tobytes()
+
+
+def test_the_bytes_of_a_state_cannot_be_written(corner: State) -> None:
+    """B083: a view of a state's bytes is read-only."""
+    with pytest.raises(ValueError, match="read-only"):
+        np.frombuffer(corner.data, np.uint8)[0] = 1
+
+
+@pytest.mark.parametrize("action", [0, -1, 9, 2**31])
+def test_an_illegal_move_is_refused_with_the_legal_ones(corner: State, action: int) -> None:
+    """B097: a taken cell and numbers outside the actions."""
+    with pytest.raises(ValueError, match=rf"action {action} is not legal here: expected one of \[1, 2, 3, 4, 5, 6, 7, 8\]"):
+        corner.after(action)
+
+
+def test_no_move_can_be_made_after_the_end(rules: Rules) -> None:
+    """B062: every action of a finished game is refused."""
+    last = games(rules)[0].states[-1]
+    for action in range(rules.actions):
+        with pytest.raises(ValueError, match="not legal"):
+            last.after(action)
+
+
+def test_payoffs_of_a_game_that_goes_on_are_refused(corner: State) -> None:
+    """There is nothing to be read yet."""
+    with pytest.raises(ValueError, match="this one goes on"):
+        corner.payoffs()
+
+
+def test_a_state_says_who_moves(corner: State) -> None:
+    """The text of a state names game, ply and mover, or that it is over."""
+    assert repr(corner) == "State(tic_tac_toe_v0(), ply 1, player 1 to move)"
+    assert repr(corner.after(3).after(1).after(4).after(2)) == "State(tic_tac_toe_v0(), ply 5, over)"
+
+
+# Kernels are compiled for one signature
+
+
+@kernel(PLAY)
+def legal_declared_as_a_move(board, state, action):
+    """A kernel of another signature than that of its place."""
+
+
+@kernel()
+def legal_without_a_signature(board, state, action):
+    """A private kernel."""
+    return True
+
+
+@kernel(LEGAL_ACTIONS)
+def half_a_count(board, state, actions):
+    """A kernel with a result of another type than it declares, which could be converted."""
+    return 0.5
+
+
+@kernel(RESET)
+def reset_with_a_result(board, state):
+    """A kernel with a result where none is declared."""
+    return state
+
+
+@kernel(IS_LEGAL)
+def legal_of_two(board, state):
+    """A kernel that takes fewer arguments than it declares."""
+    return True
+
+
+@pytest.mark.parametrize(
+    ("place", "function"),
+    [
+        ("is_legal", legal_declared_as_a_move),
+        ("is_legal", legal_without_a_signature),
+        ("is_legal", legal_of_two),
+        ("is_legal", lambda board, state, action: True),
+        ("legal_actions", half_a_count),
+        ("reset", reset_with_a_result),
+    ],
+)
+def test_a_kernel_of_another_signature_is_refused(place: str, function: Any) -> None:
+    """A declared signature of another place, none at all, or one that the function does not have: TypeError."""
+    good = ucd_envs.rules("tic_tac_toe")
+    with pytest.raises(TypeError):
+        dataclasses.replace(good, kernels=good.kernels._replace(**{place: function}))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint64])
+def test_a_kernel_refuses_arrays_of_another_type(rules: Rules, dtype: type) -> None:
+    """Nothing is compiled for a call, so that a mistake shows at once."""
+    with pytest.raises(TypeError, match="No matching definition"):
+        rules.kernels.reset(rules.board, np.zeros(rules.state_bytes, dtype))
+
+
+def test_a_setting_that_a_game_does_not_have_is_refused(rules: Rules) -> None:
+    """The message lists those that it has."""
+    with pytest.raises(TypeError, match="has no setting 'colour': expected one of"):
+        registry.rules(rules.name, colour="red")

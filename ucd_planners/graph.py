@@ -1,0 +1,492 @@
+"""The search graph: positions as nodes, moves as edges, a table from positions to nodes, and how all of them grow.
+
+A node's tried edges lie together in one block, which moves to a larger one when it is full and leaves its place to another
+node; an edge is therefore named for good by its source and its slot in the block. A node's moves are listed when a descent
+first chooses there, and those not tried yet cost two bytes each. In a tree (without a table) an edge gets its node only at
+its second visit. The edges into a node are a linked list. Table entries compare whole positions, so no two positions ever
+share a node ([UCD] section 4 asks for that).
+
+Statistics: an edge e keeps n(e), w(e) and n'(e), w'(e); `exploit` and `explore` are the two numbers from which selection makes
+its value, `exploit + weight(source) * explore`; `sums` holds what a selection keeps at nodes.
+
+Kernels know a graph as one record, GRAPH, of counts, sizes and addresses of arrays; `nodes(g)`, `edges(g)` ... are the arrays.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numba import from_dtype, types
+
+from ucd_envs.records import address_of, array_at, fields, record
+from ucd_envs.rules import BYTES, Rules, kernel
+
+NODE = record(
+    ("first_edge", np.int32),
+    ("first_move", np.int32),
+    ("in_source", np.int32),
+    ("stamp", np.int32),
+    ("moves", np.uint16),
+    ("tried", np.uint16),
+    ("room", np.uint16),
+    ("in_slot", np.uint16),
+    ("mover", np.int16),
+    ("distance", np.int32),
+)
+"""`moves`: legal moves, 0 until listed; the first `tried` of them have edges, in a block of `room` places. `in_source`,
+`in_slot`: head of the list of edges into the node (source -1: none). `stamp`, `distance`: marks of the backup under way."""
+EDGE = record(
+    ("visits", np.int32),
+    ("ended", np.int32),
+    ("target", np.int32),
+    ("next_source", np.int32),
+    ("action", np.uint16),
+    ("next_slot", np.uint16),
+)
+"""`visits` n(e), `ended` n'(e), `target` a node or -1, `next_*`: the next edge into the same target."""
+
+ARRAYS = (
+    "nodes",
+    "edges",
+    "exploit",
+    "explore",
+    "payoff",
+    "ended_payoff",
+    "shares",
+    "weight",
+    "sums",
+    "pending",
+    "frontier",
+    "positions",
+    "table",
+    "moves",
+    "free",
+)
+COUNTS = (
+    "node_count",
+    "edge_count",
+    "edge_places",
+    "move_count",
+    "links",
+    "depth",
+    "playouts",
+    "most_edges",
+    "stamp",
+    "wanted",
+    "node_room",
+    "edge_room",
+    "move_room",
+    "table_size",
+    "players",
+    "words",
+    "columns",
+    "share_columns",
+    "actions",
+    "has_table",
+    "keeps_ended",
+)
+GRAPH = record(
+    *((name, np.int64) for name in COUNTS),
+    *((name, np.uint64) for name in ARRAYS),
+    ("whole", np.int64, (16,)),
+    ("constants", np.float64, (8,)),
+)
+"""Counts: nodes, edges, places of edges given out, moves listed, edges that met a known position, plies of the longest
+descent, playouts, edges allowed, backups begun, what has to grow before the search can go on; sizes of the arrays; their
+addresses; and the selection's parameters, `whole` and `constants`, as its kernel lays them out."""
+PLACES = {name: place for place, name in enumerate((*COUNTS, *ARRAYS))}
+"""Where each count and address lies in the record, in words of 8 bytes."""
+GRAPH_RECORD = from_dtype(GRAPH)
+"""A graph in the signature of a kernel."""
+
+REAL, INDEX, WORD, ACTION = (np.dtype(kind) for kind in (np.float64, np.int32, np.uint64, np.uint16))
+"""What arrays hold."""
+
+MORE_NODES, MORE_EDGES, MORE_MOVES = 1, 2, 3
+"""What `wanted` says."""
+
+HASH = np.uint64(0x9E3779B97F4A7C15)
+U1, U29, U32 = np.uint64(1), np.uint64(29), np.uint64(32)
+
+
+@kernel(inline=True)
+def nodes(g):
+    """[node_room] NODE."""
+    return array_at(g.nodes, (g.node_room,), NODE)
+
+
+@kernel(inline=True)
+def edges(g):
+    """[edge_room] EDGE."""
+    return array_at(g.edges, (g.edge_room,), EDGE)
+
+
+@kernel(inline=True)
+def exploit(g):
+    """[edge_room] float64: the mean that selection sees, for the source's mover."""
+    return array_at(g.exploit, (g.edge_room,), REAL)
+
+
+@kernel(inline=True)
+def explore(g):
+    """[edge_room] float64: what the source's weight multiplies."""
+    return array_at(g.explore, (g.edge_room,), REAL)
+
+
+@kernel(inline=True)
+def payoff(g):
+    """[edge_room, players] float64: w(e)."""
+    return array_at(g.payoff, (g.edge_room, g.players), REAL)
+
+
+@kernel(inline=True)
+def ended_payoff(g):
+    """[edge_room, players] float64: w'(e), or no rows where the selection needs none."""
+    return array_at(g.ended_payoff, (g.edge_room if g.keeps_ended else 0, g.players), REAL)
+
+
+@kernel(inline=True)
+def shares(g):
+    """[edge_room, share_columns] float64: what the edge adds to those of its source's sums that are not of w."""
+    return array_at(g.shares, (g.edge_room, g.share_columns), REAL)
+
+
+@kernel(inline=True)
+def weight(g):
+    """[node_room] float64: what multiplies `explore`."""
+    return array_at(g.weight, (g.node_room,), REAL)
+
+
+@kernel(inline=True)
+def sums(g):
+    """[node_room, columns] float64, as the selection lays them out."""
+    return array_at(g.sums, (g.node_room, g.columns), REAL)
+
+
+@kernel(inline=True)
+def pending(g):
+    """[node_room, columns] float64: changes of sums in the backup under way."""
+    return array_at(g.pending, (g.node_room, g.columns), REAL)
+
+
+@kernel(inline=True)
+def frontier(g):
+    """[2, node_room] int32: nodes with changes at the ply under way and at the one above."""
+    return array_at(g.frontier, (2, g.node_room), INDEX)
+
+
+@kernel(inline=True)
+def positions(g):
+    """[node_room, words] uint64, or no rows in a tree."""
+    return array_at(g.positions, (g.node_room if g.has_table else 0, g.words), WORD)
+
+
+@kernel(inline=True)
+def table(g):
+    """[table_size] int32, a power of two: node + 1, or 0."""
+    return array_at(g.table, (g.table_size,), INDEX)
+
+
+@kernel(inline=True)
+def moves(g):
+    """[move_room] uint16: every listed node's actions, tried ones first."""
+    return array_at(g.moves, (g.move_room,), ACTION)
+
+
+@kernel(inline=True)
+def free(g):
+    """[actions + 1] int32: by size, the first free block of edge places, linked through `target`; -1 none."""
+    return array_at(g.free, (g.actions + 1,), INDEX)
+
+
+@kernel()
+def add_node(g, words, mover):
+    """Enters a position as a node without moves or edges; its number. Needs room for one node."""
+    node = g.node_count
+    g.node_count += 1
+    made = nodes(g)[node]
+    made.first_edge = 0
+    made.first_move = 0
+    made.in_source = -1
+    made.in_slot = 0
+    made.stamp = 0
+    made.distance = 0
+    made.moves = 0
+    made.tried = 0
+    made.room = 0
+    made.mover = mover
+    weight(g)[node] = 0.0
+    for column in range(g.columns):
+        sums(g)[node, column] = 0.0
+    if g.has_table:
+        for i in range(g.words):
+            positions(g)[node, i] = words[i]
+        enter(g, node)
+    return node
+
+
+@kernel()
+def entry_of(g, words):
+    """Where the table's search for a position begins."""
+    mixed = HASH
+    for i in range(np.uint64(g.words)):
+        mixed = (mixed ^ words[i]) * HASH
+        mixed ^= mixed >> U29
+    mixed ^= mixed >> U32
+    return mixed & np.uint64(g.table_size - 1)
+
+
+@kernel()
+def enter(g, node):
+    """Puts a node into the table."""
+    entries = table(g)
+    entry = entry_of(g, positions(g)[node])
+    while entries[entry] != 0:
+        entry = (entry + U1) & np.uint64(g.table_size - 1)
+    entries[entry] = node + 1
+
+
+@kernel(types.void(BYTES))
+def enter_all(graph):
+    """Fills an empty table with all nodes."""
+    g = fields(graph, GRAPH)
+    for node in range(g.node_count):
+        enter(g, node)
+
+
+@kernel()
+def find(g, words):
+    """The node of a position, or -1."""
+    entries, known = table(g), positions(g)
+    entry = entry_of(g, words)
+    while entries[entry] != 0:
+        node = np.int64(entries[entry]) - 1
+        same = True
+        for i in range(np.uint64(g.words)):
+            same = same and known[node, i] == words[i]
+        if same:
+            return node
+        entry = (entry + U1) & np.uint64(g.table_size - 1)
+    return np.int64(-1)
+
+
+@kernel()
+def next_room(tried, moves):
+    """Places in the block after one of `tried` places: half as many again, but no more than there are moves."""
+    return min(tried + (tried >> 1) + 1, moves)
+
+
+@kernel()
+def add_edge(g, node, choice):
+    """Makes the edge of a node's untried move at place `choice` of its list; its number. Needs room for a larger block."""
+    source, actions = nodes(g)[node], moves(g)
+    tried = np.int64(source.tried)
+    if tried == source.room:
+        move_block(g, source, next_room(tried, np.int64(source.moves)))
+    first = np.int64(source.first_move)
+    action = actions[first + choice]
+    actions[first + choice] = actions[first + tried]
+    actions[first + tried] = action
+    number = np.int64(source.first_edge) + tried
+    source.tried = tried + 1
+    g.edge_count += 1
+    edge = edges(g)[number]
+    edge.visits = 0
+    edge.ended = 0
+    edge.target = -1
+    edge.next_source = -1
+    edge.next_slot = 0
+    edge.action = action
+    for player in range(g.players):
+        payoff(g)[number, player] = 0.0
+        if g.keeps_ended:
+            ended_payoff(g)[number, player] = 0.0
+    for column in range(g.share_columns):
+        shares(g)[number, column] = 0.0
+    return number
+
+
+@kernel()
+def move_block(g, source, room):
+    """Gives a node's edges a block of `room` places; the old one is free for others."""
+    blocks, records = free(g), edges(g)
+    if blocks[room] >= 0:
+        first = np.int64(blocks[room])
+        blocks[room] = records[first].target
+    else:
+        first = g.edge_places
+        g.edge_places += room
+    old = np.int64(source.first_edge)
+    for i in range(np.int64(source.tried)):
+        records[first + i] = records[old + i]
+        exploit(g)[first + i] = exploit(g)[old + i]
+        explore(g)[first + i] = explore(g)[old + i]
+        for player in range(g.players):
+            payoff(g)[first + i, player] = payoff(g)[old + i, player]
+            if g.keeps_ended:
+                ended_payoff(g)[first + i, player] = ended_payoff(g)[old + i, player]
+        for column in range(g.share_columns):
+            shares(g)[first + i, column] = shares(g)[old + i, column]
+    if source.room > 0:
+        records[old].target = blocks[source.room]
+        blocks[source.room] = old
+    source.first_edge = first
+    source.room = room
+
+
+@kernel()
+def link(g, node, number, target):
+    """Lets an edge lead to a node, and the node know the edge."""
+    edge, into = edges(g)[number], nodes(g)[target]
+    edge.target = target
+    edge.next_source = into.in_source
+    edge.next_slot = into.in_slot
+    into.in_source = node
+    into.in_slot = number - nodes(g)[node].first_edge
+
+
+class Layout(NamedTuple):
+    """What a selection needs in the graph."""
+
+    table: bool
+    """Whether positions share nodes."""
+    columns: int
+    """Sums a node."""
+    shares: int
+    """Shares an edge."""
+    ended: bool
+    """Whether w'(e) is kept."""
+
+
+class Parameters(NamedTuple):
+    """A selection's parameters, as its kernel lays them out in the graph's record."""
+
+    whole: np.ndarray
+    """[at most 16] int64."""
+    constants: np.ndarray
+    """[at most 8] float64."""
+
+
+class Selection(Protocol):
+    """What the graph and the planner ask of a selection."""
+
+    @property
+    def kernel(self) -> Any:
+        """The backup, declared with @kernel(BACK_UP)."""
+
+    def layout(self, players: int) -> Layout:
+        """Its columns in the graph."""
+
+    def parameters(self, players: int) -> Parameters:
+        """What its kernel reads."""
+
+
+class Graph:
+    """A search graph as Python holds it: the arrays that kernels fill, and the record that tells kernels where they are."""
+
+    def __init__(self, selection: Selection, rules: Rules, playouts: int, most_edges: int) -> None:
+        """A graph without nodes for a game, with room for about so many playouts and at most so many edges."""
+        self.layout = selection.layout(rules.players)
+        self.header = np.zeros(GRAPH.itemsize, np.uint8)
+        self._words = self.header.view(np.int64)
+        self.arrays: dict[str, np.ndarray] = {}
+        record = self.header.view(GRAPH)[0]
+        record.players, record.actions, record.most_edges = rules.players, rules.actions, most_edges
+        record.columns, record.share_columns = self.layout.columns, self.layout.shares
+        record.has_table, record.keeps_ended = self.layout.table, self.layout.ended
+        record.words = rules.position_words if self.layout.table else 0
+        whole, constants = selection.parameters(rules.players)
+        record.whole[: len(whole)] = whole
+        record.constants[: len(constants)] = constants
+        self._set("free", np.full(rules.actions + 1, -1, np.int32))
+        self._set("table", np.zeros(1, np.int32))
+        self._make_edge_room(playouts + playouts // 4 + rules.actions)
+        self._make_node_room(playouts + 2 if self.layout.table else playouts // 4 + 16)
+        self._make_move_room(8 * playouts + rules.actions)
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        """An array by its name."""
+        try:
+            array: np.ndarray = self.__dict__["arrays"][name]
+        except KeyError:
+            raise AttributeError(name) from None
+        return array
+
+    def count(self, name: str) -> int:
+        """One of COUNTS."""
+        return int(self._words[PLACES[name]])
+
+    def clear(self) -> None:
+        """Forgets all nodes and edges, but keeps the room."""
+        for name in ("node_count", "edge_count", "edge_places", "move_count", "links", "depth", "playouts", "stamp", "wanted"):
+            self._words[PLACES[name]] = 0
+        self.free.fill(-1)
+        self.table.fill(0)
+
+    def grow(self, playouts_left: int | None) -> None:
+        """Makes more room of the kind that a search said it wants, but no more than the rest of a budget can fill."""
+        wanted, actions = self.count("wanted"), self.count("actions")
+        if wanted == MORE_NODES:
+            self._make_node_room(next_size(self.count("node_room"), 1, playouts_left))
+        elif wanted == MORE_EDGES:
+            self._make_edge_room(next_size(self.count("edge_room"), 2, playouts_left) + actions)
+        else:
+            self._make_move_room(next_size(self.count("move_room"), actions, playouts_left) + actions)
+
+    @property
+    def bytes(self) -> int:
+        """Memory of all arrays."""
+        return sum(array.nbytes for array in self.arrays.values())
+
+    def block(self, node: int) -> slice:
+        """The places of a node's edges."""
+        first = int(self.nodes[node]["first_edge"])
+        return slice(first, first + int(self.nodes[node]["tried"]))
+
+    def _make_node_room(self, size: int) -> None:
+        self._words[PLACES["node_room"]] = size
+        columns = self.layout.columns
+        self._lengthen("nodes", size, NODE)
+        self._lengthen("weight", size, np.float64)
+        self._lengthen("sums", size, np.float64, columns)
+        self._set("pending", np.empty((size, columns)))
+        self._set("frontier", np.empty((2, size), np.int32))
+        if self.layout.table:
+            self._lengthen("positions", size, np.uint64, self.count("words"))
+            entries = 1 << (2 * size - 1).bit_length()
+            if entries > len(self.table):
+                self._words[PLACES["table_size"]] = entries
+                self._set("table", np.zeros(entries, np.int32))
+                enter_all(self.header)
+
+    def _make_edge_room(self, size: int) -> None:
+        self._words[PLACES["edge_room"]] = size
+        self._lengthen("edges", size, EDGE)
+        self._lengthen("exploit", size, np.float64)
+        self._lengthen("explore", size, np.float64)
+        self._lengthen("payoff", size, np.float64, self.count("players"))
+        if self.layout.ended:
+            self._lengthen("ended_payoff", size, np.float64, self.count("players"))
+        if self.layout.shares:
+            self._lengthen("shares", size, np.float64, self.layout.shares)
+
+    def _make_move_room(self, size: int) -> None:
+        self._words[PLACES["move_room"]] = size
+        self._lengthen("moves", size, np.uint16)
+
+    def _lengthen(self, name: str, size: int, dtype: np.typing.DTypeLike, *columns: int) -> None:
+        array = np.empty((size, *columns), dtype)
+        if name in self.arrays:
+            array[: len(self.arrays[name])] = self.arrays[name]
+        self._set(name, array)
+
+    def _set(self, name: str, array: np.ndarray) -> None:
+        self.arrays[name] = array
+        self._words[PLACES[name]] = address_of(array)
+
+
+def next_size(size: int, each: int, playouts_left: int | None) -> int:
+    """Half as much again, or less if the playouts that are left need less at `each` places a playout."""
+    more = size // 2 + 64
+    return size + (more if playouts_left is None else min(more, each * playouts_left + 64))

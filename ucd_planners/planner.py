@@ -1,0 +1,215 @@
+"""Planners: agents that act in any environment whose state can be cloned."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from typing import Any
+
+import numpy as np
+
+from ucd_envs.rng import seeded
+from ucd_envs.rules import Rules, State, number, whole
+from ucd_planners import search as engine
+from ucd_planners.graph import Graph, Selection
+from ucd_planners.result import FINALS, SearchResult, summary
+
+FIRST_ROOM = 65_536
+"""Playouts for which a worker has room at first, or fewer if the budget is smaller."""
+CHUNK_SECONDS = 0.05
+"""About how long the compiled loop runs between two looks at the clock, the callback and Ctrl-C."""
+MOST_EDGES = 2**31 - 2**17
+"""The largest graph: places of edges are 32-bit numbers."""
+
+
+class Planner:
+    """A Monte-Carlo planner: `act(env)` and `search(env)` look at an environment and never change it.
+
+    selection: how moves are chosen and playouts added up; playouts or seconds: the budget of one search, exactly one of the
+    two; seed: the same seed gives the same moves, search after search (with a budget of seconds, speed enters); workers: so
+    many independent searches with an equal share of the budget each, run on threads, their root statistics added up;
+    final: how the move is chosen in the end, "visits", "mean" or "lower_bound"; max_nodes: the largest graph of a worker,
+    root and moves tried; a search that reaches it goes on inside it and says so; progress: called between pieces of the
+    search with the playouts done and the seconds gone; what it raises ends the search.
+
+    Raises TypeError or ValueError for a parameter that is not so.
+    """
+
+    def __init__(
+        self,
+        selection: Selection,
+        *,
+        name: str = "planner",
+        playouts: int | None = None,
+        seconds: float | None = None,
+        seed: int | None = None,
+        workers: int = 1,
+        final: str = "visits",
+        max_nodes: int | None = None,
+        progress: Callable[[int, float], None] | None = None,
+    ) -> None:
+        if (playouts is None) == (seconds is None):
+            raise ValueError("a budget is either playouts or seconds: give exactly one of them")
+        if seconds is not None and not 0 < number("seconds", seconds) < float("inf"):
+            raise ValueError(f"seconds must be a finite number above 0, not {seconds!r}")
+        if final not in FINALS:
+            raise ValueError(f"final must be one of {', '.join(FINALS)}, not {final!r}")
+        self.selection = selection
+        self.name = name
+        self.playouts = None if playouts is None else whole("playouts", playouts, 1, MOST_EDGES)
+        self.seconds = None if seconds is None else float(seconds)
+        self.workers = whole("workers", workers, 1, 1024)
+        if self.playouts is not None and self.playouts < self.workers:
+            raise ValueError(f"{self.workers} workers need at least as many playouts, not {self.playouts}")
+        self.final = final
+        self.max_nodes = MOST_EDGES if max_nodes is None else whole("max_nodes", max_nodes, 2, MOST_EDGES)
+        self.progress = progress
+        self._workers: list[Worker] = []
+        self.reset(seed)
+
+    def reset(self, seed: int | None = None) -> None:
+        """Begins a new sequence of searches, as a new planner with this seed would; without one, an unforeseeable sequence.
+
+        Raises TypeError or ValueError for a seed that is not a whole number, 0 or more.
+        """
+        if seed is None:
+            seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+        self.seed = whole("seed", seed, 0, 2**128 - 1)
+        self._searches = 0
+
+    def act(self, env: Any) -> int:
+        """The move to play for the agent to move in an environment, wrapped or not. Ctrl-C raises KeyboardInterrupt."""
+        result = self.search(env)
+        if result.stopped == "interrupt":
+            raise KeyboardInterrupt
+        return result.action
+
+    def search(self, env: Any) -> SearchResult:
+        """Everything a search from an environment's state, or from a State, finds out. Ctrl-C ends it with what it has so far.
+
+        Raises TypeError for something without the hooks, ValueError for a finished game.
+        """
+        state = starting_state(env)
+        workers = self._team(state.rules)
+        count = self._searches
+        self._searches += 1
+        stop = Event()
+        for place, worker in enumerate(workers):
+            worker.begin(state, seeded(self.seed, count, place), self._share(place), stop)
+        began = time.perf_counter()
+        interrupted = _run(workers, stop)
+        seconds = time.perf_counter() - began
+        if interrupted and not all(worker.graph.count("playouts") for worker in workers):
+            raise KeyboardInterrupt
+        return summary(
+            state.rules,
+            [worker.graph for worker in workers],
+            final=self.final,
+            seconds=seconds,
+            cpu_seconds=sum(worker.cpu_seconds for worker in workers),
+            stopped="interrupt" if interrupted else "seconds" if self.playouts is None else "playouts",
+            rng=workers[0].work.rng,
+        )
+
+    def _share(self, worker: int) -> int | None:
+        """A worker's part of the playouts; the first ones take what is left over."""
+        if self.playouts is None:
+            return None
+        return self.playouts // self.workers + (worker < self.playouts % self.workers)
+
+    def _team(self, rules: Rules) -> list[Worker]:
+        """The workers for a game; their kernels and memory serve one search after another."""
+        if not self._workers or self._workers[0].rules is not rules:
+            self._workers = [Worker(self, rules) for _ in range(self.workers)]
+        return self._workers
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_workers": []}
+
+    def __repr__(self) -> str:
+        budget = f"playouts={self.playouts}" if self.playouts is not None else f"seconds={self.seconds}"
+        return f"<{self.name}: {self.selection}, {budget}, seed={self.seed}>"
+
+
+def starting_state(env: Any) -> State:
+    """The state of an environment, wrapped or not, or a State itself.
+
+    Raises TypeError for something without the hooks, ValueError for a finished game.
+    """
+    inner = getattr(env, "unwrapped", env)
+    clone_state = getattr(inner, "clone_state", None)
+    state = inner if isinstance(inner, State) else clone_state() if callable(clone_state) else None
+    if not isinstance(state, State):
+        raise TypeError(f"a planner needs an environment with clone_state() or a State, not {type(inner).__name__}")
+    if state.over:
+        raise ValueError("the game is over: there is no move to plan")
+    return state
+
+
+class Worker:
+    """One search at a time, in one thread, with memory that serves the next one."""
+
+    def __init__(self, planner: Planner, rules: Rules) -> None:
+        self.planner, self.rules = planner, rules
+        self.kernels = engine.bound_kernels(rules, planner.selection)
+        share = None if planner.playouts is None else planner.playouts // planner.workers + 1
+        room = min(FIRST_ROOM if share is None else share, FIRST_ROOM, planner.max_nodes)
+        self.graph = Graph(planner.selection, rules, room, planner.max_nodes - 1)
+        self.work = engine.work_for(rules)
+        self.cpu_seconds = 0.0
+
+    def begin(self, state: State, rng: np.ndarray, share: int | None, stop: Event) -> None:
+        """Prepares a search from a state for so many playouts (None: until the seconds are gone)."""
+        self.root, self.share, self.stop = state.array(), share, stop
+        self.work.rng[:] = rng
+        self.work.words[:] = np.frombuffer(state.position, np.uint64)
+        self.graph.clear()
+        engine.plant(self.graph.header, self.work.words, state.player)
+
+    def run(self) -> None:
+        """Runs to the end of the budget, or to the stop."""
+        began, cpu = time.perf_counter(), time.thread_time()
+        planner, graph = self.planner, self.graph
+        done, chunk = 0, 256
+        try:
+            while not self.stop.is_set():
+                goal = done + chunk if self.share is None else min(done + chunk, self.share)
+                before = time.perf_counter()
+                while not engine.simulate(self.kernels, graph.header, self.work, self.rules.board, self.root, goal):
+                    graph.grow(None if self.share is None else self.share - graph.count("playouts"))
+                now = time.perf_counter()
+                pace = goal - done
+                done = goal
+                if planner.progress is not None:
+                    planner.progress(done, now - began)
+                if done == self.share or (planner.seconds is not None and now - began >= planner.seconds):
+                    break
+                target = CHUNK_SECONDS
+                if planner.seconds is not None:
+                    target = min(target, planner.seconds - (now - began))
+                chunk = max(1, min(int(pace * target / max(now - before, 1e-6)), 4 * pace))
+        finally:
+            self.cpu_seconds = time.thread_time() - cpu
+
+
+def _run(workers: list[Worker], stop: Event) -> bool:
+    """Runs all searches, the first in this thread; whether Ctrl-C ended them."""
+    if len(workers) == 1:
+        try:
+            workers[0].run()
+        except KeyboardInterrupt:
+            return True
+        return False
+    interrupted = False
+    with ThreadPoolExecutor(len(workers)) as threads:
+        running = [threads.submit(worker.run) for worker in workers]
+        try:
+            for future in running:
+                future.result()
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            stop.set()
+    return interrupted

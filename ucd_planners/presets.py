@@ -1,0 +1,70 @@
+"""Planners by name, thin over Planner: each with the defaults of its paper.
+
+| preset                | selection                                        |
+| --------------------- | ------------------------------------------------ |
+| uct, uct0             | UCT in a tree, no table                          |
+| uct1                  | (d1, d2, d3) = (0, 0, 0), a shared table         |
+| uct2                  | (1, 0, 0)                                        |
+| uct3                  | (inf, 0, 0)                                      |
+| simple_way            | (1, 0, 1)                                        |
+| ucd                   | any (d1, d2, d3)                                 |
+| update_all            | every ancestor edge of the leaf, once a playout  |
+
+c = 0.3 is the constant of [UCD section 4]. All take the budget and options of Planner by name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ucd_planners.planner import Planner
+from ucd_planners.selection.ucd import UCD
+from ucd_planners.selection.update_all import UpdateAll
+
+
+def uct(c: float = 0.3, **options: Any) -> Planner:
+    """UCT in a tree [Kocsis and Szepesvari 2006], with the bound of [UCD eq. 2]."""
+    return Planner(UCD(c=c, table=False), name="uct", **options)
+
+
+def ucd(d1: float = 1, d2: float = 0, d3: float = 1, c: float = 0.3, backup: str = "descent", **options: Any) -> Planner:
+    """UCD with the depths of mean, parent's visits and child's visits, each 0, 1, 2, ... or math.inf [UCD section 3]."""
+    return Planner(UCD(d1, d2, d3, c, backup=backup), name="ucd", **options)
+
+
+def uct0(c: float = 0.3, **options: Any) -> Planner:
+    """UCT0 of [Childs section 3]: no transpositions."""
+    return uct(c, **options)
+
+
+def uct1(c: float = 0.3, **options: Any) -> Planner:
+    """UCT1: positions are shared, statistics stay with their edges."""
+    return Planner(UCD(0, 0, 0, c), name="uct1", **options)
+
+
+def uct2(c: float = 0.3, **options: Any) -> Planner:
+    """UCT2: the mean of a move is that of the position it leads to."""
+    return Planner(UCD(1, 0, 0, c), name="uct2", **options)
+
+
+def uct3(c: float = 0.3, **options: Any) -> Planner:
+    """UCT3: means are computed anew from the means below, all the way down."""
+    return Planner(UCD(math.inf, 0, 0, c), name="uct3", **options)
+
+
+def simple_way(c: float = 0.3, **options: Any) -> Planner:
+    """Mean and visits of a move are those of the position it leads to."""
+    return Planner(UCD(1, 0, 1, c), name="simple_way", **options)
+
+
+def update_all(c: float = 0.3, **options: Any) -> Planner:
+    """A playout is added to every edge that leads to its leaf."""
+    return Planner(UpdateAll(c), name="update_all", **options)
+
+
+PRESETS: dict[str, Callable[..., Planner]] = {
+    preset.__name__: preset for preset in (uct, ucd, uct0, uct1, uct2, uct3, simple_way, update_all)
+}
+"""Every preset by its name."""

@@ -1,0 +1,171 @@
+"""SearchResult: everything a search has found out at its root."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ucd_envs.rng import below
+from ucd_envs.rules import Rules
+from ucd_planners.graph import Graph
+from ucd_planners.statistics import wilson
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The moves of the root with their statistics, and figures about the search."""
+
+    action: int
+    """The move chosen by the final rule."""
+    actions: np.ndarray
+    """The legal actions, ascending: [moves] int."""
+    visits: np.ndarray
+    """Playouts through each: [moves] int."""
+    values: np.ndarray
+    """Mean payoff of the player to move in [0, 1], as the selection sees it; NaN where there is no playout: [moves] float."""
+    priors: np.ndarray | None
+    """Probabilities that an evaluator gave beforehand: [moves] float, or None for a planner without one."""
+    value: float
+    """Mean payoff of the player to move over all playouts, in [0, 1]."""
+    principal_variation: list[int]
+    """The chosen action and then the most visited moves."""
+    names: Callable[[int], str]
+    """Text of an action."""
+    playouts: int
+    nodes: int
+    """Positions in the graph, the root among them; in a tree each tried move is one."""
+    edges: int
+    """Moves tried anywhere."""
+    transpositions: int
+    """Edges that led to a position that the graph had already."""
+    depth: int
+    """Plies of the longest descent."""
+    full: bool
+    """Whether the graph reached its limit and stopped growing."""
+    stopped: str
+    """What ended the search: "playouts", "seconds" or "interrupt"."""
+    workers: int
+    seconds: float
+    """Wall-clock time."""
+    cpu_seconds: float
+    """CPU time of all workers."""
+    bytes: int
+    """Memory of the graphs."""
+
+    @property
+    def playouts_per_second(self) -> float:
+        """Playouts per second of wall-clock time."""
+        return self.playouts / max(self.seconds, 1e-9)
+
+    @property
+    def policy(self) -> np.ndarray:
+        """Share of the playouts that went through each move: [moves] float, sums to 1."""
+        policy: np.ndarray = self.visits / self.visits.sum()
+        return policy
+
+    def __str__(self) -> str:
+        order = np.argsort(-self.visits, kind="stable")[:8]
+        lines = [f"{'move':>6} {'visits':>9} {'value':>7}"]
+        lines += [f"{self.names(int(self.actions[i])):>6} {self.visits[i]:9} {self.values[i]:7.3f}" for i in order]
+        lines.append("variation  " + " ".join(self.names(action) for action in self.principal_variation))
+        lines.append(
+            f"{self.playouts} playouts, {self.playouts_per_second:,.0f}/s, {self.nodes} nodes, {self.edges} edges, "
+            f"{self.transpositions} transpositions, depth {self.depth}{', graph full' if self.full else ''}"
+        )
+        return "\n".join(lines)
+
+
+def summary(
+    rules: Rules, graphs: list[Graph], *, final: str, seconds: float, cpu_seconds: float, stopped: str, rng: np.ndarray
+) -> SearchResult:
+    """Adds up the root statistics of graphs from one state."""
+    actions = np.sort(graphs[0].moves[: int(graphs[0].nodes[0]["moves"])].astype(np.int64))
+    visits = np.zeros(len(actions), np.int64)
+    totals = np.zeros(len(actions))
+    for graph in graphs:
+        block = graph.block(0)
+        edges = graph.edges[block]
+        place = np.searchsorted(actions, edges["action"])
+        visits[place] += edges["visits"]
+        totals[place] += edges["visits"] * graph.exploit[block]
+    with np.errstate(invalid="ignore"):
+        values = totals / visits
+    action = int(actions[FINALS[final](visits, values, rng)])
+    widest = max(graphs, key=lambda graph: _visits_of(graph, action))
+    in_tree = not graphs[0].layout.table
+    return SearchResult(
+        action=action,
+        actions=actions,
+        visits=visits,
+        values=values,
+        priors=None,
+        value=float(totals.sum() / visits.sum()),
+        principal_variation=variation(widest, action),
+        names=rules.action_name,
+        playouts=sum(graph.count("playouts") for graph in graphs),
+        nodes=sum(graph.count("edge_count") + 1 if in_tree else graph.count("node_count") for graph in graphs),
+        edges=sum(graph.count("edge_count") for graph in graphs),
+        transpositions=sum(graph.count("links") for graph in graphs),
+        depth=max(graph.count("depth") for graph in graphs),
+        full=any(graph.count("edge_count") >= graph.count("most_edges") for graph in graphs),
+        stopped=stopped,
+        workers=len(graphs),
+        seconds=seconds,
+        cpu_seconds=cpu_seconds,
+        bytes=sum(graph.bytes for graph in graphs),
+    )
+
+
+def _visits_of(graph: Graph, action: int) -> int:
+    block = graph.edges[graph.block(0)]
+    return int(block["visits"][block["action"] == action].sum())
+
+
+def variation(graph: Graph, action: int) -> list[int]:
+    """The action and then the most visited move of each node, as far as the graph goes."""
+    line, node, wanted = [], 0, action
+    while True:
+        line.append(wanted)
+        block = graph.edges[graph.block(node)]
+        found = np.flatnonzero(block["action"] == wanted)
+        if len(found) == 0:
+            return line
+        node = int(block["target"][found[0]])
+        if node < 0 or graph.nodes[node]["tried"] == 0:
+            return line
+        below_it = graph.edges[graph.block(node)]
+        wanted = int(below_it["action"][int(np.argmax(below_it["visits"]))])
+
+
+def _most(keys: list[np.ndarray], rng: np.ndarray) -> int:
+    """Where the first key is largest, among equals the second, and so on; a random one of those that are equal in all."""
+    best = np.arange(len(keys[0]))
+    for key in keys:
+        best = best[key[best] == key[best].max()]
+    return int(best[int(below(rng, np.uint64(len(best))))])
+
+
+def by_visits(visits: np.ndarray, values: np.ndarray, rng: np.ndarray) -> int:
+    """The robust child: most visits, then the best mean [Chaslot et al. 2008]."""
+    return _most([visits, np.nan_to_num(values, nan=-1.0)], rng)
+
+
+def by_mean(visits: np.ndarray, values: np.ndarray, rng: np.ndarray) -> int:
+    """The max child: the best mean, then most visits [Chaslot et al. 2008]."""
+    return _most([np.nan_to_num(values, nan=-1.0), visits], rng)
+
+
+def by_lower_bound(visits: np.ndarray, values: np.ndarray, rng: np.ndarray) -> int:
+    """The secure child: the best lower end of Wilson's 95% interval of the mean."""
+    bounds = [wilson(value * count, count)[0] if count else -1.0 for value, count in zip(values, visits, strict=True)]
+    return _most([np.array(bounds), visits], rng)
+
+
+FINALS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], int]] = {
+    "visits": by_visits,
+    "mean": by_mean,
+    "lower_bound": by_lower_bound,
+}
+"""The rules for the final move."""

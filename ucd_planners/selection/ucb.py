@@ -1,0 +1,57 @@
+"""The choice of a tried move: the largest upper confidence bound [UCD eq. 2; Auer, Cesa-Bianchi, Fischer 2002, UCB1].
+
+    mu + c * sqrt(log p / n)     mu = exploit,  c * sqrt(log p) = weight,  1 / sqrt(n) = explore
+
+A backup keeps the three numbers, each selection with its own meaning of mu, p and n; any bound of the form
+`exploit + weight * explore` is chosen by this one kernel.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ucd_envs.rng import below
+from ucd_envs.rules import kernel
+from ucd_planners.graph import exploit, explore, nodes, weight
+
+
+@kernel(fastmath={"nnan", "nsz"})
+def largest(means, chances, scale, first, count):
+    """The largest bound of a block of edges. The flags let LLVM compare several at once; there is no NaN here."""
+    best = means[first] + scale * chances[first]
+    for i in range(first + np.uint64(1), first + count):
+        value = means[i] + scale * chances[i]
+        best = value if value > best else best
+    return best
+
+
+@kernel()
+def choose(g, node, rng):
+    """The edge of a node with the largest bound; among equals each with the same probability. Needs a tried move."""
+    means, chances, scale = exploit(g), explore(g), weight(g)[node]
+    first, count = np.uint64(nodes(g)[node].first_edge), np.uint64(nodes(g)[node].tried)
+    best = largest(means, chances, scale, first, count)
+    equals = np.uint64(0)
+    for i in range(first, first + count):
+        equals += np.uint64(means[i] + scale * chances[i] == best)
+    rank = below(rng, equals) if equals > np.uint64(1) else np.uint64(0)
+    for i in range(first, first + count):
+        if means[i] + scale * chances[i] == best:
+            if rank == np.uint64(0):
+                return np.int64(i)
+            rank -= np.uint64(1)
+    return np.int64(first)
+
+
+@kernel()
+def weight_of(c, parent_visits):
+    """c * sqrt(log p); 0 for p = 0."""
+    return c * math.sqrt(math.log(parent_visits)) if parent_visits > 1.0 else 0.0
+
+
+@kernel()
+def explore_of(visits):
+    """1 / sqrt(n)."""
+    return 1.0 / math.sqrt(visits)
