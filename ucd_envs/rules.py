@@ -60,8 +60,8 @@ def kernel(
 
     A kernel of the seam names its `signature`; a private one is typed by the kernels that call it. `fastmath` is a set of
     LLVM flags for a kernel whose result they cannot change. Kernels allocate nothing, so numba's reference counts are left
-    out (they cost a fifth of a search) unless `counted`; a kernel that returns an array must be `inline`. Where no cache can be written (a read-only installation and no home
-    directory) kernels are compiled anew in each process.
+    out (they cost a fifth of a search) unless `counted`; a kernel that returns an array must be `inline`. Where no cache
+    can be written (a read-only installation and no home directory) kernels are compiled anew in each process.
     """
 
     def decorated(function: Callable[..., Any]) -> Any:

@@ -13,8 +13,9 @@ import numpy as np
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State, number, whole
 from ucd_planners import search as engine
-from ucd_planners.graph import Graph, Selection
+from ucd_planners.memory import Graph
 from ucd_planners.result import FINALS, SearchResult, summary
+from ucd_planners.selection.seam import Selection
 
 FIRST_ROOM = 65_536
 """Playouts for which a worker has room at first, or fewer if the budget is smaller."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ucd_envs.rng import below
 from ucd_envs.rules import Rules
-from ucd_planners.graph import Graph
+from ucd_planners.memory import Graph
 from ucd_planners.statistics import wilson
 
 

@@ -42,7 +42,6 @@ from ucd_planners.graph import (
     MORE_EDGES,
     MORE_MOVES,
     MORE_NODES,
-    Selection,
     add_edge,
     add_node,
     edges,
@@ -52,7 +51,7 @@ from ucd_planners.graph import (
     next_room,
     nodes,
 )
-from ucd_planners.selection.seam import BACK_UP, WORK
+from ucd_planners.selection.seam import BACK_UP, WORK, Selection
 from ucd_planners.selection.ucb import choose
 
 

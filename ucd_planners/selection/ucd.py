@@ -30,8 +30,6 @@ import numpy as np
 
 from ucd_envs.rules import kernel, number
 from ucd_planners.graph import (
-    Layout,
-    Parameters,
     edges,
     ended_payoff,
     exploit,
@@ -44,7 +42,7 @@ from ucd_planners.graph import (
     sums,
     weight,
 )
-from ucd_planners.selection.seam import BACK_UP, checked_constant, path_of
+from ucd_planners.selection.seam import BACK_UP, Layout, Parameters, checked_constant, path_of
 from ucd_planners.selection.ucb import explore_of, weight_of
 
 (

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ucd_envs.rules import kernel
-from ucd_planners.graph import Layout, Parameters, edges, exploit, explore, frontier, nodes, payoff, sums, weight
-from ucd_planners.selection.seam import BACK_UP, checked_constant, path_of
+from ucd_planners.graph import edges, exploit, explore, frontier, nodes, payoff, sums, weight
+from ucd_planners.selection.seam import BACK_UP, Layout, Parameters, checked_constant, path_of
 from ucd_planners.selection.ucb import explore_of, weight_of
 
 
