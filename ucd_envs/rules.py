@@ -19,6 +19,7 @@ Identities that hold for every game (held by the shared test over the registry):
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -81,6 +82,9 @@ def kernel(
     return decorated
 
 
+_compiling = threading.Lock()
+
+
 def compiled(function: Any, signature: Any) -> Any:
     """The kernel, compiled for this signature and for no other from now on.
 
@@ -90,9 +94,10 @@ def compiled(function: Any, signature: Any) -> Any:
         raise TypeError(f"kernel {function.__name__} must be declared with the signature {signature}")
     if getattr(config, "DISABLE_JIT", 0):
         return function
-    if function._can_compile:
-        function.compile(signature)
-        function.disable_compile()
+    with _compiling:
+        if function._can_compile:
+            function.compile(signature)
+            function.disable_compile()
     result = function.overloads[signature.args].signature.return_type
     if result != signature.return_type:
         raise TypeError(f"kernel {function.__name__} returns {result}, expected {signature.return_type}")

@@ -1,0 +1,1 @@
+"""Where planners meet: games between them, and what the results say."""

@@ -1,0 +1,250 @@
+"""How fast planners and environments are: figures per second of user CPU time on one core, the peer's in the same run."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numba import types
+
+import ucd_envs
+from ucd_envs import registry
+from ucd_envs.aec import BoardEnv
+from ucd_envs.rules import BYTES, Rules, compiled, kernel
+from ucd_planners import search
+from ucd_planners.notation import planner_from
+from ucd_planners.selection.ucd import UCD
+
+BATCH_SECONDS = 0.4
+BATCHES = 3
+PLAYOUT = "playout"
+"""In place of a planner: light playouts from the start, without a search."""
+
+DEPTHS = ("1,0,1", "0,0,1", "1,0,0", "0,1,2", "2,1,1", "inf,0,0")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A planner on a game with a budget."""
+
+    game: str
+    planner: str
+    playouts: int
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+def ucd_text(depths: str) -> str:
+    """The notation of UCD with three depths."""
+    d1, d2, d3 = depths.split(",")
+    return f"ucd(d1={d1}, d2={d2}, d3={d3}, c=0.3)"
+
+
+def suite() -> list[Case]:
+    """The standard cases: every game with playouts, UCT and the simple way; Hex with more."""
+    hex_11, hex_5 = {"size": 11}, {"size": 5}
+    games: list[tuple[str, dict[str, Any]]] = [
+        ("hex_v0", hex_11),
+        ("hex_v0", hex_5),
+        ("connect_four_v0", {}),
+        ("tic_tac_toe_v0", {}),
+        ("leftright_v0", {}),
+    ]
+    cases = []
+    for game, settings in games:
+        cases.append(Case(game, PLAYOUT, 1, settings))
+        cases.append(Case(game, "uct(c=0.3)", 10_000, settings))
+        depths = DEPTHS if settings is hex_11 else DEPTHS[:1]
+        cases += [Case(game, ucd_text(depth), 10_000, settings) for depth in depths]
+    cases.append(Case("hex_v0", "uct(c=0.3)", 1, hex_5))
+    cases += [Case("hex_v0", planner, 1_000_000, hex_11) for planner in ("uct(c=0.3)", ucd_text("1,0,1"))]
+    return cases
+
+
+def user_seconds() -> float:
+    """User CPU time of this process; all CPU time where the system does not tell them apart."""
+    try:
+        import resource
+    except ImportError:
+        return time.process_time()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_utime
+
+
+def rate(run: Callable[[], int]) -> float:
+    """Units a second: median of a few batches of calls, each call doing `run()` units; the first call is not counted."""
+    run()
+    rates = []
+    for _ in range(BATCHES):
+        done, began = 0, user_seconds()
+        while (spent := user_seconds() - began) < BATCH_SECONDS or done == 0:
+            done += run()
+        rates.append(done / spent)
+    return statistics.median(rates)
+
+
+@kernel(types.void(search.BOUND, search.WORK_TUPLE, BYTES, BYTES, types.int64), counted=True)
+def play_out(bound, work, board, root, games):
+    """So many playouts from one state, each from a fresh copy."""
+    kernels = search.Bound(bound.legal_actions, bound.play, bound.payoffs, bound.position, bound.playout, bound.back_up)
+    play_out_all(kernels, work, board, root, games)
+
+
+@kernel()
+def play_out_all(kernels, work, board, root, games):
+    """As `play_out`."""
+    for _ in range(games):
+        for i in range(root.size):
+            work.state[i] = root[i]
+        kernels.playout(board, work.state, work.rng, work.trace)
+        kernels.payoffs(board, work.state, work.payoffs)
+
+
+def playout_rate(rules: Rules) -> float:
+    """Light playouts a second, their payoffs read."""
+    bound, work = search.bound_kernels(rules, UCD(table=False)), search.work_for(rules)
+    work.rng[:] = 1, 2
+    root = rules.initial_state().array()
+    games = 10_000
+    run = compiled(play_out, play_out.seam_signature)
+
+    def batch() -> int:
+        run(bound, work, rules.board, root, games)
+        return games
+
+    return rate(batch)
+
+
+def measure(case: Case, against: str | None = None) -> dict[str, Any]:
+    """The row of a case: game, config, planner, playouts, playouts_per_s, bytes_per_playout; with a peer its name, its
+    playouts_per_s and our ratio to it (None where it has no such game or no search was asked for)."""
+    rules = registry.rules(case.game, **case.settings)
+    row: dict[str, Any] = {
+        "game": rules.name,
+        "config": dict(rules.settings),
+        "planner": case.planner,
+        "playouts": case.playouts,
+    }
+    if case.planner == PLAYOUT:
+        row |= {"playouts_per_s": round(playout_rate(rules)), "bytes_per_playout": None}
+    else:
+        env = ucd_envs.make(case.game, **case.settings)
+        env.reset()
+        planner = planner_from(case.planner, playouts=case.playouts, seed=1)
+        used: list[int] = []
+
+        def run() -> int:
+            result = planner.search(env)
+            used.append(result.bytes)
+            return result.playouts
+
+        row |= {"playouts_per_s": round(rate(run)), "bytes_per_playout": round(max(used) / case.playouts, 1)}
+    if against is not None:
+        theirs = None if case.planner == PLAYOUT else openspiel_rate(rules, case.playouts)
+        row |= {
+            "peer": against,
+            "peer_playouts_per_s": None if theirs is None else round(theirs),
+            "ratio": None if theirs is None else round(row["playouts_per_s"] / theirs, 2),
+        }
+    return row
+
+
+def openspiel_name(rules: Rules) -> str | None:
+    """The game in OpenSpiel's notation, or None where it has none like it."""
+    settings = rules.settings
+    if rules.name == "hex_v0" and not settings["opening"] and not settings["swap"]:
+        return f"hex(num_rows={settings['rows']},num_cols={settings['columns']})"
+    if rules.name == "connect_four_v0":
+        return f"connect_four(rows={settings['rows']},columns={settings['columns']},x_in_row={settings['in_a_row']})"
+    return {"tic_tac_toe_v0": "tic_tac_toe"}.get(rules.name)
+
+
+def openspiel_rate(rules: Rules, playouts: int) -> float | None:
+    """Playouts a second of OpenSpiel's C++ MCTSBot with one random rollout a leaf, from the start of the same game.
+
+    Raises ValueError where open_spiel is not installed.
+    """
+    try:
+        import pyspiel
+    except ImportError:
+        raise ValueError("the peer openspiel is not installed: pip install 'ucd-planners[bench]'") from None
+    name = openspiel_name(rules)
+    if name is None:
+        return None
+    game = pyspiel.load_game(name)
+    state = game.new_initial_state()
+    evaluator = pyspiel.RandomRolloutEvaluator(1, 1)
+    bot = pyspiel.MCTSBot(game, evaluator, 1.0, playouts, 4096, False, 1, False)
+
+    def run() -> int:
+        bot.step(state)
+        return playouts
+
+    return rate(run)
+
+
+def environment_rows(against: str | None = None) -> Iterator[dict[str, Any]]:
+    """For every game: raw AEC steps a second over random games, and microseconds of clone_state and restore_state together;
+    with "pettingzoo" the steps a second of its own Connect Four beside ours."""
+    for name in registry.games():
+        env = BoardEnv(registry.rules(name))
+        row: dict[str, Any] = {
+            "game": name,
+            "config": dict(env.rules.settings),
+            "steps_per_s": round(rate(lambda env=env: _steps(env, 200))),  # type: ignore[misc]
+            "clone_restore_us": round(1e6 / rate(lambda env=env: _copies(env, 1000)), 2),  # type: ignore[misc]
+        }
+        if against is not None:
+            theirs = None
+            if name == "connect_four_v0":
+                try:
+                    from pettingzoo.classic import connect_four_v3
+                except ImportError:
+                    raise ValueError("PettingZoo's classic games need pygame: pip install 'ucd-planners[render]'") from None
+                theirs = rate(lambda: _steps(connect_four_v3.raw_env(), 50))
+            row |= {
+                "peer": against,
+                "peer_steps_per_s": None if theirs is None else round(theirs),
+                "ratio": None if theirs is None else round(row["steps_per_s"] / theirs, 2),
+            }
+        yield row
+
+
+def _steps(env: Any, games: int) -> int:
+    """Plays games of fixed random moves; the choice of moves is found out beforehand, so `step` is most of the time."""
+    steps = 0
+    key = (str(env), type(env).__module__)
+    if key not in _scripts:
+        _scripts[key] = _script(env, games)
+    for moves in _scripts[key]:
+        env.reset()
+        for move in moves:
+            env.step(move)
+        steps += len(moves)
+    return steps
+
+
+_scripts: dict[tuple[str, str], list[list[int]]] = {}
+
+
+def _script(env: Any, games: int) -> list[list[int]]:
+    rng = np.random.default_rng(1)
+    script = []
+    for _ in range(games):
+        env.reset()
+        moves: list[int] = []
+        while not any(env.terminations.values()):
+            mask = env.observe(env.agent_selection)["action_mask"]
+            moves.append(int(rng.choice(np.flatnonzero(mask))))
+            env.step(moves[-1])
+        script.append(moves)
+    return script
+
+
+def _copies(env: BoardEnv, times: int) -> int:
+    env.reset()
+    for _ in range(times):
+        env.restore_state(env.clone_state())
+    return times
