@@ -30,10 +30,11 @@ NODE = record(
     ("room", np.uint16),
     ("in_slot", np.uint16),
     ("mover", np.int16),
-    ("distance", np.int32),
+    ("distance", np.uint16),
+    ("slot", np.int32),
 )
 """`moves`: legal moves, 0 until listed; the first `tried` of them have edges, in a block of `room` places. `in_source`,
-`in_slot`: head of the list of edges into the node (source -1: none). `stamp`, `distance`: marks of the backup under way."""
+`in_slot`: head of the list of edges into the node (source -1: none). `stamp`, `distance`, `slot`: marks of the backup."""
 EDGE = record(
     ("visits", np.int32),
     ("ended", np.int32),
@@ -69,8 +70,8 @@ COUNTS = (
     "links",
     "depth",
     "playouts",
-    "most_edges",
     "stamp",
+    "widest",
     "wanted",
     "node_room",
     "edge_room",
@@ -81,6 +82,7 @@ COUNTS = (
     "columns",
     "share_columns",
     "actions",
+    "most_edges",
     "has_table",
     "keeps_ended",
 )
@@ -91,8 +93,8 @@ GRAPH = record(
     ("constants", np.float64, (8,)),
 )
 """Counts: nodes, edges, places of edges given out, moves listed, edges that met a known position, plies of the longest
-descent, playouts, edges allowed, backups begun, what has to grow before the search can go on; sizes of the arrays; their
-addresses; and the selection's parameters, `whole` and `constants`, as its kernel lays them out."""
+descent, playouts, backups begun, the longest frontier, and what has to grow before the search can go on; sizes and facts
+(`most_edges`: the edges allowed); addresses of arrays; and the selection's parameters, as its kernel lays them out."""
 PLACES = {name: place for place, name in enumerate((*COUNTS, *ARRAYS))}
 """Where each count and address lies in the record, in words of 8 bytes."""
 GRAPH_RECORD = from_dtype(GRAPH)
@@ -164,13 +166,13 @@ def sums(g):
 
 @kernel(inline=True)
 def pending(g):
-    """[node_room, columns] float64: changes of sums in the backup under way."""
-    return array_at(g.pending, (g.node_room, g.columns), REAL)
+    """[2 * node_room, columns] float64: changes of sums in the backup under way, a row for each node of the frontier."""
+    return array_at(g.pending, (2 * g.node_room, g.columns), REAL)
 
 
 @kernel(inline=True)
 def frontier(g):
-    """[2, node_room] int32: nodes with changes at the ply under way and at the one above."""
+    """[2, node_room] int32: nodes with changes at the ply under way and at the one above, from the front."""
     return array_at(g.frontier, (2, g.node_room), INDEX)
 
 
@@ -210,6 +212,7 @@ def add_node(g, words, mover):
     made.in_slot = 0
     made.stamp = 0
     made.distance = 0
+    made.slot = 0
     made.moves = 0
     made.tried = 0
     made.room = 0

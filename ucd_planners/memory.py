@@ -6,7 +6,7 @@ import numpy as np
 
 from ucd_envs.records import address_of
 from ucd_envs.rules import Rules
-from ucd_planners.graph import EDGE, GRAPH, MORE_EDGES, MORE_NODES, NODE, PLACES, enter_all
+from ucd_planners.graph import COUNTS, EDGE, GRAPH, MORE_EDGES, MORE_NODES, NODE, PLACES, enter_all
 from ucd_planners.selection.seam import Selection
 
 
@@ -47,7 +47,7 @@ class Graph:
 
     def clear(self) -> None:
         """Forgets all nodes and edges, but keeps the room."""
-        for name in ("node_count", "edge_count", "edge_places", "move_count", "links", "depth", "playouts", "stamp", "wanted"):
+        for name in COUNTS[: COUNTS.index("node_room")]:
             self._words[PLACES[name]] = 0
         self.free.fill(-1)
         self.table.fill(0)
@@ -64,8 +64,9 @@ class Graph:
 
     @property
     def bytes(self) -> int:
-        """Memory of all arrays."""
-        return sum(array.nbytes for array in self.arrays.values())
+        """Memory of all arrays; of those for the frontier, which begin empty in each backup, the part that was ever written."""
+        whole = sum(array.nbytes for name, array in self.arrays.items() if name not in ("pending", "frontier"))
+        return whole + 2 * self.count("widest") * (8 * self.layout.columns + 4)
 
     def block(self, node: int) -> slice:
         """The places of a node's edges."""
@@ -78,7 +79,7 @@ class Graph:
         self._lengthen("nodes", size, NODE)
         self._lengthen("weight", size, np.float64)
         self._lengthen("sums", size, np.float64, columns)
-        self._set("pending", np.empty((size, columns)))
+        self._set("pending", np.empty((2 * size, columns)))
         self._set("frontier", np.empty((2, size), np.int32))
         if self.layout.table:
             self._lengthen("positions", size, np.uint64, self.count("words"))

@@ -63,8 +63,8 @@ finite level of A, the column of A_inf (-1: none); the first column of B, how ma
 one that is kept is B_inf; how many plies above a changed node edges, and nodes, can change; and whether that distance is
 counted from the leaf (the literal rule) instead of from the nearest node of the path."""
 
-FAR = 1_000_000
-"""Infinity as a distance."""
+FAR = 65_535
+"""Where distances stop counting; finite depths are below, and infinity reaches one further."""
 
 
 @kernel(BACK_UP)
@@ -77,9 +77,8 @@ def back_up(g, w, length):
     changed, above, count = 0, 1, 0
     for depth in range(length - 1, -1, -1):
         number, source = np.int64(path_edges[depth]), np.int64(path_nodes[depth])
+        open_node(g, source, stamp, length - 1 - depth if whole[FROM_LEAF] else 0, above, 0)
         waiting = 1
-        frontier(g)[above, 0] = source
-        open_node(g, source, stamp, length - 1 - depth if whole[FROM_LEAF] else 0)
         add_playout(g, number, source, payoffs)
         if depth == length - 1:
             end_playout(g, number, source, payoffs)
@@ -92,11 +91,12 @@ def back_up(g, w, length):
             elif edges(g)[number].target == node:
                 pass_up(g, number, source, node)
         count = 0
+        g.widest = max(g.widest, waiting)
         for i in range(waiting):
             node = np.int64(frontier(g)[above, i])
             if nodes(g)[node].distance <= whole[NODE_REACH]:
                 for column in range(g.columns):
-                    sums(g)[node, column] += pending(g)[node, column]
+                    sums(g)[node, column] += pending(g)[nodes(g)[node].slot, column]
                 weight(g)[node] = weight_of(g.constants[0], sums(g)[node, whole[PARENT_COLUMN]])
                 frontier(g)[above, count] = node
                 count += 1
@@ -104,61 +104,64 @@ def back_up(g, w, length):
 
 
 @kernel()
-def open_node(g, node, stamp, distance):
-    """Marks a node as one with changes, none so far."""
+def open_node(g, node, stamp, distance, side, place):
+    """Puts a node at a place of the frontier, without changes so far."""
+    slot = side * g.node_room + place
+    frontier(g)[side, place] = node
     nodes(g)[node].stamp = stamp
-    nodes(g)[node].distance = distance
+    nodes(g)[node].distance = min(distance, FAR)
+    nodes(g)[node].slot = slot
     for column in range(g.columns):
-        pending(g)[node, column] = 0.0
+        pending(g)[slot, column] = 0.0
 
 
 @kernel()
 def add_playout(g, number, source, payoffs):
     """Adds a playout to n(e), w(e) of an edge of the path, and to A_0, B_0 of its source."""
-    whole = g.whole
+    whole, slot = g.whole, np.int64(nodes(g)[source].slot)
     edges(g)[number].visits += 1
-    pending(g)[source, 0] += 1.0
+    pending(g)[slot, 0] += 1.0
     for player in range(g.players):
         payoff(g)[number, player] += payoffs[player]
         if whole[B_LEVELS] > 0 and not whole[B_IS_INF]:
-            pending(g)[source, whole[B_FIRST] + player] += payoffs[player]
+            pending(g)[slot, whole[B_FIRST] + player] += payoffs[player]
 
 
 @kernel()
 def end_playout(g, number, source, payoffs):
     """Adds a playout to n'(e), w'(e) of the last edge of the path, and to A_1 ... of its source."""
-    whole = g.whole
+    whole, slot = g.whole, np.int64(nodes(g)[source].slot)
     edges(g)[number].ended += 1
     if g.keeps_ended:
         for player in range(g.players):
             ended_payoff(g)[number, player] += payoffs[player]
     for column in range(1, whole[LAST_A] + 1):
-        pending(g)[source, column] += 1.0
+        pending(g)[slot, column] += 1.0
     if whole[A_INF] >= 0:
-        pending(g)[source, whole[A_INF]] += 1.0
+        pending(g)[slot, whole[A_INF]] += 1.0
     refresh(g, number, source)
 
 
 @kernel()
 def adopt(g, number, source):
     """Gives the source of a new edge to a known position what that position's sums were before this playout."""
-    whole, target = g.whole, np.int64(edges(g)[number].target)
+    whole, changes, target = g.whole, pending(g), np.int64(edges(g)[number].target)
+    here, there = np.int64(nodes(g)[source].slot), np.int64(nodes(g)[target].slot)
     for column in range(whole[LAST_A]):
-        pending(g)[source, column + 1] += sums(g)[target, column] - pending(g)[target, column]
+        changes[here, column + 1] += sums(g)[target, column] - changes[there, column]
     if whole[A_INF] >= 0:
-        pending(g)[source, whole[A_INF]] += sums(g)[target, whole[A_INF]] - pending(g)[target, whole[A_INF]]
+        changes[here, whole[A_INF]] += sums(g)[target, whole[A_INF]] - changes[there, whole[A_INF]]
 
 
 @kernel()
 def pass_up_all(g, node, stamp, above, waiting):
     """Carries a node's changes over every edge into it and puts the sources on the frontier; how many wait there."""
-    distance = nodes(g)[node].distance + 1
+    distance = np.int64(nodes(g)[node].distance) + 1
     source, slot = np.int64(nodes(g)[node].in_source), np.int64(nodes(g)[node].in_slot)
     while source >= 0:
         number = np.int64(nodes(g)[source].first_edge) + slot
         if nodes(g)[source].stamp != stamp:
-            open_node(g, source, stamp, distance)
-            frontier(g)[above, waiting] = source
+            open_node(g, source, stamp, distance, above, waiting)
             waiting += 1
         elif nodes(g)[source].distance > distance:
             nodes(g)[source].distance = distance
@@ -171,10 +174,11 @@ def pass_up_all(g, node, stamp, above, waiting):
 def pass_up(g, number, source, node):
     """Carries the changes of a node's sums over one edge into it: A_d to A_(d+1) of the source, then the edge's own values."""
     whole, changes = g.whole, pending(g)
+    here, there = np.int64(nodes(g)[source].slot), np.int64(nodes(g)[node].slot)
     for column in range(whole[LAST_A]):
-        changes[source, column + 1] += changes[node, column]
+        changes[here, column + 1] += changes[there, column]
     if whole[A_INF] >= 0:
-        changes[source, whole[A_INF]] += changes[node, whole[A_INF]]
+        changes[here, whole[A_INF]] += changes[there, whole[A_INF]]
     refresh(g, number, source)
 
 
@@ -210,7 +214,7 @@ def refresh_shares(g, number, source):
         if target >= 0:
             share += kept[target, whole[B_FIRST] + column]
         share = edge.visits * share / visits
-        pending(g)[source, first + column] += share - shares(g)[number, column]
+        pending(g)[nodes(g)[source].slot, first + column] += share - shares(g)[number, column]
         shares(g)[number, column] = share
 
 
@@ -275,6 +279,6 @@ class UCD:
         whole[PARENT_COLUMN], whole[VISITS_COLUMN], whole[MEAN_COLUMN] = parent, visits, mean
         whole[LAST_A], whole[A_INF] = last_a, a_inf
         whole[B_FIRST], whole[B_LEVELS], whole[B_IS_INF] = b_first, b_levels, self.d1 == math.inf
-        whole[EDGE_REACH], whole[NODE_REACH] = min(edge_reach, FAR), min(node_reach, FAR)
+        whole[EDGE_REACH], whole[NODE_REACH] = min(edge_reach, FAR + 1), min(node_reach, FAR + 1)
         whole[FROM_LEAF] = self.backup == "section_3_4"
         return Parameters(whole, np.array([float(self.c)]))

@@ -1,0 +1,230 @@
+"""Synthetic games whose positions are listed in a table: drawn by a hash, or written down by hand for one test.
+
+Board    a list of positions, each with a mover and moves to positions one ply further, or with payoffs.
+Players  one to three; a mover may move several times in a row.
+Turn     one of the moves of the position.
+End      at a position with payoffs.
+Moves    the number of the move; `rules` leaves gaps between the numbers.
+Source   none: `rules` takes every choice from a hash of the seed, the position and the question.
+
+Different moves may lead to one position, from one position or from several, so a game is a graded acyclic graph; with
+`tree=True` every position is reached in one way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ucd_envs.records import configuration, fields, record
+from ucd_envs.rng import below
+from ucd_envs.rules import (
+    IS_LEGAL,
+    LEGAL_ACTIONS,
+    OBSERVE,
+    PLAY,
+    PLAYOUT,
+    PLAYOUT_ACTION,
+    POSITION,
+    READ_PAYOFFS,
+    RESET,
+    Kernels,
+    Rules,
+    kernel,
+)
+
+POSITIONS, MOVES, PLAYERS = 2048, 8, 3
+"""The largest table."""
+
+BOARD = record(
+    ("mover", np.int32, (POSITIONS,)), ("target", np.int32, (POSITIONS, MOVES)), ("payoffs", np.float64, (POSITIONS, PLAYERS))
+)
+"""A row a position: -1 for the mover of a finished game, -1 for the target of a move that there is not."""
+STATE = record(("player", np.int32), ("ply", np.int32), ("place", np.int64))
+"""`place`: the row of the position."""
+
+
+@kernel(RESET)
+def reset(board, state):
+    """The first position of the list."""
+    s = fields(state, STATE)
+    s.player = fields(board, BOARD).mover[0]
+    s.ply = 0
+    s.place = 0
+
+
+@kernel(LEGAL_ACTIONS)
+def legal_actions(board, state, actions):
+    """The moves of the position."""
+    target, place = fields(board, BOARD).target, fields(state, STATE).place
+    count = 0
+    for action in range(MOVES):
+        if target[place, action] >= 0:
+            actions[count] = action
+            count += 1
+    return count
+
+
+@kernel(IS_LEGAL)
+def is_legal(board, state, action):
+    """Whether the position has this move."""
+    return 0 <= action < MOVES and fields(board, BOARD).target[fields(state, STATE).place, action] >= 0
+
+
+@kernel(PLAY)
+def play(board, state, action):
+    """Goes to the position that the move leads to."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    s.place = b.target[s.place, action]
+    s.ply += 1
+    s.player = b.mover[s.place]
+
+
+@kernel(READ_PAYOFFS)
+def payoffs(board, state, out):
+    """Those of the position."""
+    for player in range(out.size):
+        out[player] = fields(board, BOARD).payoffs[fields(state, STATE).place, player]
+
+
+@kernel(POSITION)
+def position(board, state, words):
+    """The ply and the place."""
+    s = fields(state, STATE)
+    words[0] = np.uint64(s.ply)
+    words[1] = np.uint64(s.place)
+
+
+@kernel(PLAYOUT)
+def playout(board, state, rng, trace):
+    """Random moves to the end."""
+    s = fields(state, STATE)
+    played = 0
+    while s.player >= 0:
+        action = playout_action(board, state, rng)
+        play(board, state, action)
+        if trace.size > 0:
+            trace[played] = action
+        played += 1
+    return played
+
+
+@kernel(PLAYOUT_ACTION)
+def playout_action(board, state, rng):
+    """Any move of the position, each with the same probability, by trying numbers until one is a move."""
+    while True:
+        action = np.int64(below(rng, np.uint64(MOVES)))
+        if is_legal(board, state, action):
+            return action
+
+
+@kernel(OBSERVE)
+def observe(board, state, player, planes):
+    """The bits of the place."""
+    place = fields(state, STATE).place
+    for bit in range(planes.size // 2):
+        planes[2 * bit] = (place >> bit) & 1
+        planes[2 * bit + 1] = 0
+
+
+class Position(NamedTuple):
+    """A row of the table: a mover and the rows that its moves lead to, or payoffs and neither."""
+
+    ply: int
+    mover: int
+    targets: Mapping[int, int]
+    payoffs: Sequence[float]
+
+
+def of_positions(positions: Sequence[Position], players: int, name: str, settings: Mapping[str, Any]) -> Rules:
+    """The game of a table. Raises ValueError for a move that skips a ply."""
+    mover = np.full(POSITIONS, -1, np.int32)
+    target = np.full((POSITIONS, MOVES), -1, np.int32)
+    payoffs_of = np.zeros((POSITIONS, PLAYERS))
+    for place, row in enumerate(positions):
+        mover[place] = row.mover
+        payoffs_of[place, : len(row.payoffs)] = row.payoffs
+        for action, other in row.targets.items():
+            target[place, action] = other
+            if positions[other].ply != row.ply + 1:
+                raise ValueError(f"move {action} of position {place} must lead one ply down")
+    return Rules(
+        name=name,
+        settings=settings,
+        players=players,
+        actions=MOVES,
+        longest=max(row.ply for row in positions),
+        board=configuration(BOARD, mover=mover, target=target, payoffs=payoffs_of),
+        state_bytes=STATE.itemsize,
+        position_words=2,
+        planes=(1, POSITIONS.bit_length(), 2),
+        tiling="track",
+        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, position, playout, playout_action, observe),
+        action_name=str,
+        action_named=int,
+    )
+
+
+@cache
+def rules(seed: int = 0, width: int = 6, branching: int = 3, plies: int = 6, players: int = 2, tree: bool = False) -> Rules:
+    """A random game: at most `width` positions a ply, each with 1 to `branching` moves and one of `players` to move.
+
+    Payoffs are multiples of 1/16. A position in sixteen ends the game early. In a tree the width has no meaning.
+    """
+
+    def chosen(n: int, *question: object) -> int:
+        digest = blake2b(repr((seed, *question)).encode(), digest_size=8).digest()
+        return int.from_bytes(digest, "little") % n
+
+    found = {(0, 0): 0}
+    rows: list[Position] = []
+    for ply, column in (queue := [(0, 0)]):
+        if ply == plies or (ply > 0 and chosen(16, "end", ply, column) == 0):
+            rows.append(Position(ply, -1, {}, [chosen(17, "payoff", ply, column, player) / 16 for player in range(players)]))
+            continue
+        count = 1 + chosen(branching, "count", ply, column)
+        numbers = sorted(range(MOVES), key=lambda number: chosen(2**32, "number", ply, column, number))
+        targets = {}
+        for move, number in enumerate(sorted(numbers[:count])):
+            other = (ply + 1, column * branching + move if tree else chosen(width, "target", ply, column, move))
+            if other not in found:
+                found[other] = len(queue)
+                queue.append(other)
+            targets[number] = found[other]
+        rows.append(Position(ply, chosen(players, "mover", ply, column), targets, []))
+    settings = {"seed": seed, "width": width, "branching": branching, "plies": plies, "players": players, "tree": tree}
+    return of_positions(rows, players, "hash_game_v0", settings)
+
+
+Ending = float | tuple[float, ...]
+
+
+def listed(positions: Mapping[str, tuple[int, Sequence[str | Ending]]], players: int = 2) -> Rules:
+    """A game written down: each position's mover and where its moves 0, 1, ... lead, the first position being the start.
+
+    A move leads to a position by name or ends the game with payoffs; one number is player 0's, and player 1 has the rest to 1.
+    """
+    start = next(iter(positions))
+    found: dict[str, int] = {start: 0}
+    rows: list[Position | None] = [None]
+    queue = [(start, 0)]
+    for name, ply in queue:
+        mover, moves = positions[name]
+        targets = {}
+        for action, move in enumerate(moves):
+            if isinstance(move, str):
+                if move not in found:
+                    found[move] = len(rows)
+                    rows.append(None)
+                    queue.append((move, ply + 1))
+                targets[action] = found[move]
+            else:
+                targets[action] = len(rows)
+                rows.append(Position(ply + 1, -1, {}, move if isinstance(move, tuple) else (move, 1 - move)[:players]))
+        rows[found[name]] = Position(ply, mover, targets, [])
+    return of_positions([row for row in rows if row is not None], players, "listed_v0", {})

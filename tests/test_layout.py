@@ -1,0 +1,194 @@
+"""The house keeps its order: who may import whom, how a game file reads, what is documented, and where numbers come from."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SEAM = {"ucd_envs.records", "ucd_envs.rng", "ucd_envs.rules"}
+SOURCES = sorted([*ROOT.glob("ucd_envs/**/*.py"), *ROOT.glob("ucd_planners/**/*.py")])
+GAMES = sorted(path for path in ROOT.glob("ucd_envs/games/*.py") if path.name != "__init__.py")
+PEOPLE = {"arena", "bench.py", "cli.py"}
+"""Parts of the planners that make environments for people to use, and so know the registry."""
+KERNELS = ["reset", "legal_actions", "is_legal", "play", "payoffs", "position", "playout", "playout_action", "observe"]
+LONGEST = 450
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def imports(path: Path) -> set[str]:
+    """Every module that a file names in an import, at its top or inside a function."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {f"{node.module}.{alias.name}" for alias in node.names} if node.module == "ucd_envs" else {node.module}
+    return found
+
+
+def is_kernel(node: ast.FunctionDef) -> bool:
+    """Whether a function is compiled: decorated as a kernel, or one of numba's extensions."""
+    names = {ast.unparse(decorator).partition("(")[0] for decorator in node.decorator_list}
+    return bool(names & {"kernel", "intrinsic", "overload", "lower_builtin", "type_callable"})
+
+
+@pytest.mark.parametrize("path", GAMES, ids=name_of)
+def test_a_game_knows_only_the_seam(path: Path) -> None:
+    outside = {module for module in imports(path) if module.startswith("ucd_")} - SEAM
+    assert not outside
+
+
+def test_no_environment_imports_a_planner() -> None:
+    for path in ROOT.glob("ucd_envs/**/*.py"):
+        assert not {module for module in imports(path) if module.startswith("ucd_planners")}, path
+
+
+def test_planners_know_games_only_through_the_seam() -> None:
+    for path in ROOT.glob("ucd_planners/**/*.py"):
+        if path.relative_to(ROOT / "ucd_planners").parts[0] in PEOPLE:
+            continue
+        outside = {module for module in imports(path) if module.startswith("ucd_envs")} - SEAM
+        assert not outside, path
+
+
+def test_no_planner_imports_a_game() -> None:
+    for path in ROOT.glob("ucd_planners/**/*.py"):
+        assert not {module for module in imports(path) if module.startswith("ucd_envs.games.")}, path
+
+
+def test_the_core_needs_the_core_dependencies_only() -> None:
+    """Extras are imported where they are used, in a function, never at the top of a file."""
+    core = {"numpy", "numba", "llvmlite", "gymnasium", "pettingzoo", "ucd_envs", "ucd_planners"}
+    extras = {"rich", "PIL", "pygame", "pyspiel", "scipy"}
+    for path in SOURCES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+                for module in modules:
+                    assert module.partition(".")[0] not in extras, (path, module, core)
+
+
+@pytest.mark.parametrize("path", GAMES, ids=name_of)
+def test_a_game_file_reads_in_order(path: Path) -> None:
+    """Rulebook, constants, records, the kernels of the seam, private kernels, the Rules value, test configurations."""
+    tree = ast.parse(path.read_text())
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    names = [node.name for node in functions]
+    assert names[: len(KERNELS)] == KERNELS
+    assert all(is_kernel(node) for node in functions[:-1])
+    assert names[-1] == "rules"
+    assigned = [
+        (node.lineno, target.id)
+        for node in tree.body
+        if isinstance(node, (ast.Assign, ast.AnnAssign))
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name)
+    ]
+    lines = dict((name, line) for line, name in assigned)
+    assert lines["BOARD"] < lines["STATE"] < functions[0].lineno
+    assert lines.pop("EXAMPLES") > functions[-1].lineno
+    assert all(line < functions[0].lineno for line in lines.values())
+
+
+@pytest.mark.parametrize("path", GAMES, ids=name_of)
+@pytest.mark.parametrize("section", ["Board", "Players", "Turn", "End", "Moves", "Source"])
+def test_a_rulebook_has_every_section(path: Path, section: str) -> None:
+    rulebook = ast.get_docstring(ast.parse(path.read_text())) or ""
+    assert re.search(rf"^{section} +\S", rulebook, re.MULTILINE)
+
+
+def test_files_are_nouns_of_readable_length() -> None:
+    for path in SOURCES:
+        assert path.stem not in {"utils", "util", "common", "base", "helpers", "helper", "misc"}, path
+        assert len(path.read_text().splitlines()) <= LONGEST, path
+
+
+def definitions(path: Path) -> Iterator[ast.FunctionDef | ast.ClassDef]:
+    """Functions and classes at the top of a file, and the methods of its classes."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node
+        if isinstance(node, ast.ClassDef):
+            yield from (inner for inner in node.body if isinstance(inner, ast.FunctionDef))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_what_is_public_is_documented(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text())), path
+    for node in definitions(path):
+        if not node.name.startswith("_"):
+            assert ast.get_docstring(node), f"{path}: {node.name}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_python_functions_have_types(path: Path) -> None:
+    """The type checker asks this of all functions but those that have their types in a kernel's signature."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef) and not _inside_kernel(node, path) and not is_kernel(node):
+            arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            missing = [argument.arg for argument in arguments if argument.annotation is None]
+            assert not set(missing) - {"self", "cls"}, f"{path}: {node.name}"
+            assert node.returns is not None, f"{path}: {node.name}"
+
+
+def _inside_kernel(node: ast.FunctionDef, path: Path) -> bool:
+    outer = [other for other in ast.walk(ast.parse(path.read_text())) if isinstance(other, ast.FunctionDef) and is_kernel(other)]
+    return any(other.lineno < node.lineno <= (other.end_lineno or 0) for other in outer)
+
+
+def test_no_test_can_hide() -> None:
+    """No skipped and no expected failures: a missing dependency is an error."""
+    hidden = re.compile(r"pytest\.(mark\.)?(skip|xfail|importorskip)")
+    for path in (ROOT / "tests").glob("*.py"):
+        if path != Path(__file__):
+            assert not hidden.search(path.read_text()), path
+
+
+# The README.
+
+README = (ROOT / "README.md").read_text()
+PRINTED = "\n".join(path.read_text() for path in sorted((ROOT / "tests" / "printed").glob("*.txt")))
+"""What commands printed, each file beginning with its command."""
+NUMBER = re.compile(r"(?<![\w.,/-])\d[\d,]*(?:\.\d+)?(?![\w-])")
+
+
+def prose(text: str) -> str:
+    """A document without its code."""
+    return re.sub(r"`[^`\n]*`", "", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+
+
+def test_every_number_of_the_readme_was_printed_by_a_command() -> None:
+    """Whole numbers below 20 that stand alone are sizes and counts of things; all others must stand in tests/printed."""
+    printed = set(NUMBER.findall(PRINTED))
+    for number in NUMBER.findall(prose(README)):
+        number = number.rstrip(",")
+        if number.isdecimal() and int(number) < 20:
+            continue
+        assert number in printed, f"{number} is in the README, but no command in tests/printed printed it"
+
+
+def test_output_shown_in_the_readme_is_what_was_printed() -> None:
+    blocks = re.findall(r"```text\n(.*?)```", README, flags=re.DOTALL)
+    assert blocks
+    for block in blocks:
+        assert block.strip() in PRINTED
+
+
+def test_every_result_of_the_readme_names_its_command() -> None:
+    commands = [line[2:] for line in PRINTED.splitlines() if line.startswith("$ ")]
+    assert commands
+    for command in commands:
+        assert command in README, command
+
+
+def test_the_python_of_the_readme_runs() -> None:
+    for block in re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL):
+        exec(compile(block, "README.md", "exec"), {})
