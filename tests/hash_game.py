@@ -14,7 +14,7 @@ Different moves may lead to one position, from one position or from several, so 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -170,7 +170,7 @@ def of_positions(positions: Sequence[Position], players: int, name: str, setting
     )
 
 
-@cache
+@lru_cache(maxsize=None, typed=True)
 def rules(seed: int = 0, width: int = 6, branching: int = 3, plies: int = 6, players: int = 2, tree: bool = False) -> Rules:
     """A random game: at most `width` positions a ply, each with 1 to `branching` moves and one of `players` to move.
 

@@ -372,19 +372,16 @@ def test_the_metadata_are_complete(configuration: Configuration) -> None:
     assert env.metadata["is_parallelizable"] is False
 
 
-@pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="this version of PettingZoo has no registry")
 def test_pettingzoo_makes_the_games_by_id() -> None:
     env: Any = pettingzoo.make("aec", "ucd_envs/hex-v0", size=5)
     assert env.unwrapped.rules.settings["rows"] == 5
 
 
-@pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="this version of PettingZoo has no registry")
 def test_pettingzoo_knows_every_game() -> None:
     entered = {name for name in pettingzoo.aec_registry if name.startswith("ucd_envs/")}
     assert entered >= {f"ucd_envs/{name.replace('_v', '-v')}" for name, _ in CONFIGURATIONS}
 
 
-@pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="this version of PettingZoo has no registry")
 def test_no_game_is_registered_with_a_limit_that_it_does_not_take() -> None:
     """T20: `max_cycles` would be passed to `env()`."""
     assert all(spec.max_cycles is None for name, spec in pettingzoo.aec_registry.items() if name.startswith("ucd_envs/"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from lockstep import lockstep, mean_return
 
 import ucd_envs
 from ucd_envs.games import hex as game
-from ucd_envs.records import fields
+from ucd_envs.records import fields, popcount
 from ucd_envs.rules import OVER, Rules, State, kernel
 
 Cell = tuple[int, int]
@@ -531,65 +531,121 @@ def play_on(board, states, depth, action):
 
 
 @kernel()
-def mover_wins(board, states, words, depth, order, prune, keys, values):
+def add_two_distances(own, empty, edges, near, scores):
+    """Adds to the scores of cells their two-distances to a player's edges [van Rijswijck 2002].
+
+    A cell on the edge, or beside a chain on it, has distance 1; any other has one more than the second nearest of its
+    neighbours, since the opponent takes the nearest. Chains make the cells around them neighbours. Sets of cells are bits.
+    """
+    cells = len(near)
+    reach = scores[-cells:]
+    for cell in range(cells):
+        found, more = np.int64(0), near[cell]
+        while more != found:
+            found = more
+            for other in range(cells):
+                if (found & own) >> other & 1:
+                    more |= near[other]
+        reach[cell] = found
+    for edge in edges:
+        nearer = np.int64(0)
+        for cell in range(cells):
+            if ((reach[cell] & own) | (1 << cell)) & edge:
+                nearer |= 1 << cell
+        changed = True
+        while changed:
+            changed, more = False, nearer
+            for cell in range(cells):
+                if not (nearer >> cell) & 1:
+                    scores[cell] += 1
+                    if popcount(reach[cell] & empty & nearer) >= 2:
+                        more |= 1 << cell
+                        changed = True
+            nearer = more
+
+
+@kernel()
+def mover_wins(board, near, edges, prune, states, words, planes, scores, depth, keys, values):
     """Whether the mover of states[depth] wins, and a set of empty cells in which the winner wins, as bits.
 
-    Depth first with a table of positions. With `prune`, a move outside of the cells in which the opponent answered another
-    move is not tried: the same answers beat it, since a stone more of one's own never hurts in Hex.
+    Depth first, with a table of positions; first the moves that matter to both players. With `prune`, a move outside of the
+    cells in which the opponent answered another move is not tried: the same answers beat it, since a stone more of one's
+    own never hurts in Hex. One row of `states`, `words` and `scores` for each depth.
     """
-    game.position(board, states[depth], words[depth])
+    state = states[depth]
+    game.position(board, state, words[depth])
     word = words[depth, 0]
     slot = np.int64((word * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(44))
     if keys[slot] == word:
         return values[slot, 0] != 0, values[slot, 1]
+    cells = len(near)
+    rank, untried = scores[depth], np.int64(0)
     won, needed = False, np.int64(0)
-    worth_a_try = np.int64(-1)
-    for action in order:
-        if not game.is_legal(board, states[depth], action):
-            continue
-        play_on(board, states, depth, action)
-        if fields(states[depth + 1], game.STATE).player < 0:
-            won, needed, worth_a_try = True, np.int64(1) << action, np.int64(0)
-            break
-    for action in order:
-        if not (worth_a_try >> action) & 1 or not game.is_legal(board, states[depth], action):
-            continue
-        play_on(board, states, depth, action)
-        lost, cells = mover_wins(board, states, words, depth + 1, order, prune, keys, values)
-        if not lost:
-            won, needed = True, cells | (np.int64(1) << action)
-            break
-        needed |= cells
-        if prune:
-            worth_a_try &= cells
+    for action in range(cells + 1):
+        rank[action] = 0
+        if game.is_legal(board, state, action):
+            untried |= np.int64(1) << action
+            play_on(board, states, depth, action)
+            if fields(states[depth + 1], game.STATE).player < 0:
+                won, needed = True, np.int64(1) << action
+                break
+    if not won:
+        game.observe(board, state, 0, planes)
+        depth_of_planes = len(planes) // cells
+        x, o = np.int64(0), np.int64(0)
+        for cell in range(cells):
+            x |= np.int64(planes[cell * depth_of_planes]) << cell
+            o |= np.int64(planes[cell * depth_of_planes + 1]) << cell
+        add_two_distances(x, ~(x | o), edges[0], near, rank)
+        add_two_distances(o, ~(x | o), edges[1], near, rank)
+    while untried and not won:
+        best = -1
+        for action in range(cells + 1):
+            if (untried >> action) & 1 and (best < 0 or rank[action] < rank[best]):
+                best = action
+        untried ^= np.int64(1) << best
+        play_on(board, states, depth, best)
+        lost, used = mover_wins(board, near, edges, prune, states, words, planes, scores, depth + 1, keys, values)
+        if lost:
+            needed |= used
+            if prune:
+                untried &= used
+        else:
+            won, needed = True, used | (np.int64(1) << best)
     keys[slot], values[slot, 0], values[slot, 1] = word, won, needed
     return won, needed
 
 
 def winning_moves(state: State, prune: bool) -> list[int]:
-    """The moves with which the mover wins by force."""
+    """The moves with which the mover wins by force, on a board of at most 31 cells."""
     rules = state.rules
-    rows, columns, _ = rules.planes
+    rows, columns, depth_of_planes = rules.planes
     cells = rows * columns
     assert rules.position_words == 1
-
-    def from_the_centre(action: int) -> float:
-        row, column = divmod(action, columns)
-        return math.inf if action == cells else (2 * row - rows + 1) ** 2 + (2 * column - columns + 1) ** 2
-
-    order = np.array(sorted(range(rules.actions), key=from_the_centre))
+    touching = [
+        {(r, c + 1), (r + 1, c), (r + 1, c - 1), (r, c - 1), (r - 1, c), (r - 1, c + 1)} for r, c in np.ndindex(rows, columns)
+    ]
+    grid = list(np.ndindex(rows, columns))
+    near = np.array([sum(1 << cell for cell in range(cells) if grid[cell] in around) for around in touching])
+    edges = np.array(
+        [
+            [sum(1 << cell for cell in range(cells) if grid[cell][axis] == line) for line in (0, rules.planes[axis] - 1)]
+            for axis in range(2)
+        ]
+    )
+    states, words = np.zeros((cells + 3, rules.state_bytes), np.uint8), np.zeros((cells + 3, 1), np.uint64)
+    scores, planes = np.zeros((cells + 3, 2 * cells + 1), np.int64), np.zeros(cells * depth_of_planes, np.int8)
     keys, values = np.zeros(2**20, np.uint64), np.zeros((2**20, 2), np.int64)
-    states, words = np.zeros((cells + 2, rules.state_bytes), np.uint8), np.zeros((cells + 2, 1), np.uint64)
     winning = []
     for action in state.legal_actions():
         child = state.after(action)
         states[0] = child.array()
-        if child.over or not mover_wins(rules.board, states, words, 0, order, prune, keys, values)[0]:
+        if child.over or not mover_wins(rules.board, near, edges, prune, states, words, planes, scores, 0, keys, values)[0]:
             winning.append(action)
     return winning
 
 
-def names(rules: Rules, actions: Sequence[int]) -> str:
+def names(rules: Rules, actions: Iterable[int]) -> str:
     """Actions as players write them."""
     return " ".join(rules.action_name(action) for action in actions)
 

@@ -92,7 +92,7 @@ def test_a_game_file_reads_in_order(path: Path) -> None:
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(target, ast.Name)
     ]
-    lines = dict((name, line) for line, name in assigned)
+    lines = {name: line for line, name in assigned}
     assert lines["BOARD"] < lines["STATE"] < functions[0].lineno
     assert lines.pop("EXAMPLES") > functions[-1].lineno
     assert all(line < functions[0].lineno for line in lines.values())
@@ -140,7 +140,9 @@ def test_python_functions_have_types(path: Path) -> None:
 
 
 def _inside_kernel(node: ast.FunctionDef, path: Path) -> bool:
-    outer = [other for other in ast.walk(ast.parse(path.read_text())) if isinstance(other, ast.FunctionDef) and is_kernel(other)]
+    outer = [
+        other for other in ast.walk(ast.parse(path.read_text())) if isinstance(other, ast.FunctionDef) and is_kernel(other)
+    ]
     return any(other.lineno < node.lineno <= (other.end_lineno or 0) for other in outer)
 
 

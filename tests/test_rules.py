@@ -36,7 +36,7 @@ from ucd_envs.rules import (
     kernel,
 )
 
-STATES = 2000
+STATES = 3000
 """At least so many states of random games are looked at in every configuration."""
 REACHABLE = 6000
 """So many states are enumerated, breadth first; all there are in the small configurations."""
@@ -319,7 +319,7 @@ def test_a_playout_is_a_game(rules: Rules) -> None:
     kernels, rng, choice = rules.kernels, seeded(4), random.Random(4)
     pool = [state for state in states(rules) if not state.over]
     trace = np.empty(rules.longest, np.int32)
-    for number in range(max(100, min(2000, 60_000 // rules.longest))):
+    for number in range(max(100, min(2000, 100_000 // rules.longest))):
         state = choice.choice(pool) if number % 2 else pool[0]
         played, replayed = state.array(), state.array()
         count = kernels.playout(rules.board, played, rng, trace)
@@ -334,7 +334,8 @@ def test_a_playout_is_a_game(rules: Rules) -> None:
 def random_games(legal_actions, play, payoffs, board, start, state, actions, rng, out):
     """Plain games of uniformly random legal moves from `start`, and their payoffs: [games, players]."""
     for game in range(out.shape[0]):
-        state[:] = start
+        for i in range(len(state)):
+            state[i] = start[i]
         count = legal_actions(board, state, actions)
         while count > 0:
             play(board, state, actions[below(rng, np.uint64(count))])

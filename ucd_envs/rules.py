@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import config, njit, types
+from numba.core.errors import NumbaError
 
 from ucd_envs.records import record
 
@@ -96,7 +97,10 @@ def compiled(function: Any, signature: Any) -> Any:
         return function
     with _compiling:
         if function._can_compile:
-            function.compile(signature)
+            try:
+                function.compile(signature.args)
+            except NumbaError as error:
+                raise TypeError(f"kernel {function.__name__} does not compile for {signature}: {error}") from error
             function.disable_compile()
     result = function.overloads[signature.args].signature.return_type
     if result != signature.return_type:

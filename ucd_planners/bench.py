@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -11,12 +12,12 @@ from typing import Any
 import numpy as np
 from numba import types
 
-import ucd_envs
 from ucd_envs import registry
 from ucd_envs.aec import BoardEnv
 from ucd_envs.rules import BYTES, Rules, compiled, kernel
 from ucd_planners import search
 from ucd_planners.notation import planner_from
+from ucd_planners.planner import Planner
 from ucd_planners.selection.ucd import UCD
 
 BATCH_SECONDS = 0.4
@@ -36,11 +37,18 @@ class Case:
     playouts: int
     settings: dict[str, Any] = field(default_factory=dict)
 
+    def built(self) -> Planner:
+        """Its planner. Raises ValueError or TypeError for a text that names none with a budget in playouts."""
+        planner = planner_from(self.planner, playouts=self.playouts, seed=1)
+        if planner.playouts is None:
+            raise ValueError(f"a benchmark needs a budget in playouts, but {self.planner!r} has one in seconds")
+        return planner
+
 
 def ucd_text(depths: str) -> str:
     """The notation of UCD with three depths."""
     d1, d2, d3 = depths.split(",")
-    return f"ucd(d1={d1}, d2={d2}, d3={d3}, c=0.3)"
+    return f"ucd(d1={d1},d2={d2},d3={d3},c=0.3)"
 
 
 def suite() -> list[Case]:
@@ -118,31 +126,32 @@ def playout_rate(rules: Rules) -> float:
 
 
 def measure(case: Case, against: str | None = None) -> dict[str, Any]:
-    """The row of a case: game, config, planner, playouts, playouts_per_s, bytes_per_playout; with a peer its name, its
-    playouts_per_s and our ratio to it (None where it has no such game or no search was asked for)."""
+    """The row of a case: game, config, planner, playouts a search, playouts_per_s, bytes_per_playout; with a peer its name, its
+    playouts_per_s and our ratio to it (None where it has no such game or no search was asked for).
+
+    Raises KeyboardInterrupt on Ctrl-C.
+    """
     rules = registry.rules(case.game, **case.settings)
-    row: dict[str, Any] = {
-        "game": rules.name,
-        "config": dict(rules.settings),
-        "planner": case.planner,
-        "playouts": case.playouts,
-    }
+    row: dict[str, Any] = {"game": rules.name, "config": dict(rules.settings), "planner": case.planner}
+    theirs = None
     if case.planner == PLAYOUT:
-        row |= {"playouts_per_s": round(playout_rate(rules)), "bytes_per_playout": None}
+        row |= {"playouts": 1, "playouts_per_s": round(playout_rate(rules)), "bytes_per_playout": None}
     else:
-        env = ucd_envs.make(case.game, **case.settings)
-        env.reset()
-        planner = planner_from(case.planner, playouts=case.playouts, seed=1)
+        start, planner = rules.initial_state(), case.built()
         used: list[int] = []
 
         def run() -> int:
-            result = planner.search(env)
+            result = planner.search(start)
+            if result.stopped == "interrupt":
+                raise KeyboardInterrupt
             used.append(result.bytes)
             return result.playouts
 
-        row |= {"playouts_per_s": round(rate(run)), "bytes_per_playout": round(max(used) / case.playouts, 1)}
+        ours, playouts = rate(run), planner.playouts or 0
+        row |= {"playouts": playouts, "playouts_per_s": round(ours), "bytes_per_playout": round(max(used) / playouts, 1)}
+        if against is not None:
+            theirs = openspiel_rate(rules, playouts)
     if against is not None:
-        theirs = None if case.planner == PLAYOUT else openspiel_rate(rules, case.playouts)
         row |= {
             "peer": against,
             "peer_playouts_per_s": None if theirs is None else round(theirs),
@@ -151,26 +160,37 @@ def measure(case: Case, against: str | None = None) -> dict[str, Any]:
     return row
 
 
+PEERS = {"openspiel": ("pyspiel", "bench"), "pettingzoo": ("pettingzoo.classic.connect_four_v3", "render")}
+"""Other programs: what is imported of them, and the extra of this distribution that installs it."""
+
+
+def find_peer(name: str) -> Any:
+    """A peer's module. Raises ImportError with what to install where it is missing."""
+    module, extra = PEERS[name]
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise ImportError(f"the peer {name} is not installed: pip install 'ucd-planners[{extra}]'") from None
+
+
 def openspiel_name(rules: Rules) -> str | None:
     """The game in OpenSpiel's notation, or None where it has none like it."""
     settings = rules.settings
-    if rules.name == "hex_v0" and not settings["opening"] and not settings["swap"]:
-        return f"hex(num_rows={settings['rows']},num_cols={settings['columns']})"
+    if rules.name == "hex_v0":
+        rows, columns = settings["rows"], settings["columns"]
+        # The search of OpenSpiel 2.0.2 crashes the process on boards of one row or column.
+        alike = not settings["opening"] and not settings["swap"] and min(rows, columns) > 1
+        return f"hex(num_rows={rows},num_cols={columns})" if alike else None
     if rules.name == "connect_four_v0":
         return f"connect_four(rows={settings['rows']},columns={settings['columns']},x_in_row={settings['in_a_row']})"
     return {"tic_tac_toe_v0": "tic_tac_toe"}.get(rules.name)
 
 
 def openspiel_rate(rules: Rules, playouts: int) -> float | None:
-    """Playouts a second of OpenSpiel's C++ MCTSBot with one random rollout a leaf, from the start of the same game.
-
-    Raises ValueError where open_spiel is not installed.
+    """Playouts a second of OpenSpiel's C++ MCTSBot with one random rollout a leaf, from the start of the same game; None
+    where it has no such game. Raises ImportError where open_spiel is not installed.
     """
-    try:
-        import pyspiel
-    except ImportError:
-        raise ValueError("the peer openspiel is not installed: pip install 'ucd-planners[bench]'") from None
-    name = openspiel_name(rules)
+    pyspiel, name = find_peer("openspiel"), openspiel_name(rules)
     if name is None:
         return None
     game = pyspiel.load_game(name)
@@ -187,7 +207,10 @@ def openspiel_rate(rules: Rules, playouts: int) -> float | None:
 
 def environment_rows(against: str | None = None) -> Iterator[dict[str, Any]]:
     """For every game: raw AEC steps a second over random games, and microseconds of clone_state and restore_state together;
-    with "pettingzoo" the steps a second of its own Connect Four beside ours."""
+    with "pettingzoo" the steps a second of its own Connect Four beside ours.
+
+    Raises ImportError where PettingZoo's classic games cannot be imported.
+    """
     for name in registry.games():
         env = BoardEnv(registry.rules(name))
         row: dict[str, Any] = {
@@ -199,11 +222,8 @@ def environment_rows(against: str | None = None) -> Iterator[dict[str, Any]]:
         if against is not None:
             theirs = None
             if name == "connect_four_v0":
-                try:
-                    from pettingzoo.classic import connect_four_v3
-                except ImportError:
-                    raise ValueError("PettingZoo's classic games need pygame: pip install 'ucd-planners[render]'") from None
-                theirs = rate(lambda: _steps(connect_four_v3.raw_env(), 50))
+                peer = find_peer("pettingzoo").raw_env()
+                theirs = rate(lambda peer=peer: _steps(peer, 50))  # type: ignore[misc]
             row |= {
                 "peer": against,
                 "peer_steps_per_s": None if theirs is None else round(theirs),

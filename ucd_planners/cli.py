@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,23 +15,30 @@ from ucd_envs import registry
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command; its exit status: 0, 1 for a match that was stopped, 2 for arguments that cannot be used."""
-    parser = argparse.ArgumentParser(prog="ucd", description="Monte-Carlo planners on games: matches and benchmarks.")
+    """Runs a command; its exit status: 0, 1 for one that was stopped, 2 for arguments that cannot be used."""
+    description = "Monte-Carlo planners on games: matches and benchmarks."
+    parser = argparse.ArgumentParser(prog="ucd", description=description, allow_abbrev=False)
     commands = parser.add_subparsers(required=True, metavar="command")
     _add_match(commands)
     _add_bench(commands)
     _add_games(commands)
     known, rest = parser.parse_known_args(arguments)
+    run: Callable[[argparse.Namespace], int] = known.run
     try:
         with usage():
-            known.settings = settings_from(rest)
-            if known.settings and not hasattr(known, "game"):
-                raise ValueError(f"unknown option --{next(iter(known.settings))}")
-        run: Callable[[argparse.Namespace], int] = known.run
-        return run(known)
+            known.settings = settings_from(rest, getattr(known, "game", None))
+        status = run(known)
+        sys.stdout.flush()
     except UsageError as error:
         print(f"ucd: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("ucd: stopped", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # the reader, such as `head`, has what it wanted; nothing is left to be flushed at the exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return status
 
 
 class UsageError(Exception):
@@ -45,32 +54,36 @@ def usage() -> Iterator[None]:
         raise UsageError(str(error)) from error
 
 
-def settings_from(words: Sequence[str]) -> dict[str, Any]:
+def settings_from(words: Sequence[str], game: str | None) -> dict[str, Any]:
     """A game's settings from the options that are not the command's own: --size 5 or --size=5; --swap alone is true.
 
-    Raises ValueError for a word that belongs to no option.
+    Raises ValueError for a word that belongs to no option, an unknown game, and options without a game.
     """
     from ucd_planners.notation import setting_from
 
-    settings: dict[str, Any] = {}
+    if words and game is None:
+        raise ValueError(f"unexpected argument {words[0]!r}: settings are those of a game, after --game")
+    typed: dict[str, str | None] = {}
     waiting: str | None = None
     for word in words:
         if word.startswith("--"):
-            waiting, equals, value = word[2:].partition("=")
-            waiting = waiting.replace("-", "_")
-            settings[waiting] = setting_from(value) if equals else True
+            option, equals, value = word[2:].partition("=")
+            waiting = option.replace("-", "_")
+            typed[waiting] = value if equals else None
             waiting = None if equals else waiting
         elif waiting is None:
             raise ValueError(f"unexpected argument {word!r}: expected options such as --size 5")
         else:
-            settings[waiting] = setting_from(word)
+            typed[waiting] = word
             waiting = None
-    return settings
+    known = inspect.signature(registry.builder(game)).parameters if game is not None else {}
+    return {name: setting_from(name, text, known[name].default) if name in known else text for name, text in typed.items()}
 
 
 def _rich() -> Any:
     """The library that draws tables and progress bars."""
     try:
+        import rich.box
         import rich.console
         import rich.progress
         import rich.table
@@ -79,19 +92,22 @@ def _rich() -> Any:
     return rich
 
 
-def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Prints a table; words to the left, numbers to the right. In a narrow terminal words are folded; nothing is cut off."""
     rich = _rich()
-    table = rich.table.Table(title=title, title_justify="left")
+    table = rich.table.Table(box=rich.box.SIMPLE_HEAD, pad_edge=False)
     for i, column in enumerate(columns):
-        table.add_column(column, justify="left" if i == 0 else "right", overflow="fold")
+        words = all(not row[i][:1].isdigit() for row in rows if row[i])
+        table.add_column(column, justify="left" if words else "right", no_wrap=not words, overflow="fold")
     for row in rows:
         table.add_row(*row)
-    rich.console.Console(width=None if sys.stdout.isatty() else 110).print(table)
+    rich.console.Console(width=None if sys.stdout.isatty() else 1000, highlight=False).print(table)
 
 
 def _add_match(commands: Any) -> None:
     parser = commands.add_parser(
         "match",
+        allow_abbrev=False,
         help="plays two planners against each other",
         description="Plays two planners against each other, with seats swapped in pairs. Other options are the game's "
         "settings, such as --size 5 --opening b2 for hex.",
@@ -117,9 +133,9 @@ def _match(arguments: argparse.Namespace) -> int:
 
     with usage():
         rich = _rich()
-        budget = {"seconds": arguments.seconds} if arguments.seconds else {"playouts": 1000}
-        if arguments.playouts is not None:
-            budget = {"playouts": arguments.playouts}
+        budget = {"playouts": 1000 if arguments.playouts is None else arguments.playouts}
+        if arguments.seconds is not None:
+            budget = {"seconds": arguments.seconds}
         whole("jobs", arguments.jobs, 1, 1024)
         match = Match(arguments.game, arguments.a, arguments.b, arguments.settings, budget, arguments.games, arguments.seed)
     console = rich.console.Console(stderr=True)
@@ -155,6 +171,7 @@ def match_row(result: Any) -> dict[str, Any]:
         "b": result.match.b,
         **result.match.budget,
         "games": total.games,
+        "stopped": total.games < result.match.games,
         "wins": total.wins,
         "draws": total.draws,
         "losses": total.losses,
@@ -176,24 +193,25 @@ def _show_match(result: Any) -> None:
             rows.append([label, *map(str, numbers), f"{100 * tally.share:.1f}", f"{100 * low:.1f} to {100 * high:.1f}"])
     budget = ", ".join(f"{value:,} {key}" for key, value in result.match.budget.items())
     print(f"{row['game']}, {budget} a move\na = {row['a']}\nb = {row['b']}")
-    _table("", ["seat of a", "games", "wins", "draws", "losses", "percent", "95% interval (Wilson)"], rows)
+    _table(["seat of a", "games", "wins", "draws", "losses", "percent", "95% interval (Wilson)"], rows)
     print(f"{row['distinct_games']} of {row['games']} games are distinct", end="")
     print(" (fewer than 90%: the interval is too narrow)" if row["distinct_games"] < 0.9 * row["games"] else "")
     print(f"playouts per second of CPU time: a {row['playouts_per_s'][0]:,}, b {row['playouts_per_s'][1]:,}")
-    if len(result.games) < result.match.games:
+    if row["stopped"]:
         print(f"stopped: {len(result.games)} of {result.match.games} games were played")
 
 
 def _add_bench(commands: Any) -> None:
     parser = commands.add_parser(
         "bench",
+        allow_abbrev=False,
         help="prints playouts per second",
         description="Playouts per second of user CPU time on one core. Without --game, a standard suite; with it, one game "
         "with its settings as further options.",
     )
     parser.add_argument("--game", help="only this game")
     parser.add_argument("--planner", action="append", help='with --game: a planner, or "playout"; may be repeated')
-    parser.add_argument("--playouts", type=int, default=10_000, help="with --game: playouts a search (default 10,000)")
+    parser.add_argument("--playouts", type=int, help="with --game: playouts a search (default 10,000)")
     parser.add_argument("--envs", action="store_true", help="steps and clones of the environments instead of planners")
     parser.add_argument("--against", choices=("openspiel", "pettingzoo"), help="a peer in the same run")
     parser.add_argument("--json", action="store_true", help="print one JSON object a line instead of a table")
@@ -206,66 +224,75 @@ def _bench(arguments: argparse.Namespace) -> int:
     with usage():
         if not arguments.json:
             _rich()
-        if arguments.against == ("openspiel" if arguments.envs else "pettingzoo"):
-            raise ValueError(f"the peer of {'environments is pettingzoo' if arguments.envs else 'planners is openspiel'}")
-        if arguments.envs:
-            rows = bench.environment_rows(arguments.against)
-        else:
-            rows = iter([])
-            cases = _cases(arguments, bench)
-            rows = (bench.measure(case, arguments.against) for case in cases)
+        if arguments.against is not None:
+            if arguments.against != ("pettingzoo" if arguments.envs else "openspiel"):
+                raise ValueError(f"the peer of {'environments is pettingzoo' if arguments.envs else 'planners is openspiel'}")
+            bench.find_peer(arguments.against)
+        cases = _cases(arguments, bench)
+    if arguments.envs:
+        rows = bench.environment_rows(arguments.against)
+    else:
+        rows = (bench.measure(case, arguments.against) for case in cases)
     shown: list[dict[str, Any]] = []
-    while True:
-        with usage():
-            row = next(rows, None)
-        if row is None:
-            break
-        shown.append(row)
-        if arguments.json:
-            print(json.dumps(row), flush=True)
-    if not arguments.json and shown:
-        _show_bench(shown)
+    try:
+        for row in rows:
+            shown.append(row)
+            if arguments.json:
+                print(json.dumps(row), flush=True)
+    finally:
+        if not arguments.json and shown:
+            _show_bench(shown)
     return 0
 
 
 def _cases(arguments: argparse.Namespace, bench: Any) -> list[Any]:
-    from ucd_planners.notation import planner_from
+    """What to measure. Raises ValueError or TypeError for arguments that are wrong, or that would change nothing."""
+    from ucd_envs.rules import whole
+    from ucd_planners.planner import MOST_EDGES
 
     if arguments.game is None:
-        if arguments.settings or arguments.planner:
-            raise ValueError("settings and --planner go with --game")
-        cases: list[Any] = bench.suite()
+        if arguments.planner or arguments.playouts is not None:
+            raise ValueError("--planner and --playouts go with --game")
+        cases: list[Any] = [] if arguments.envs else bench.suite()
         return cases
+    if arguments.envs:
+        raise ValueError("--envs measures every game with its defaults: it goes without --game")
     registry.rules(arguments.game, **arguments.settings)
-    planners = arguments.planner or [bench.PLAYOUT, "uct(c=0.3)", bench.ucd_text("1,0,1")]
-    for planner in planners:
+    playouts = whole("playouts", 10_000 if arguments.playouts is None else arguments.playouts, 1, MOST_EDGES)
+    cases = []
+    for planner in arguments.planner or [bench.PLAYOUT, "uct(c=0.3)", bench.ucd_text("1,0,1")]:
+        cases.append(bench.Case(arguments.game, planner, playouts, arguments.settings))
         if planner != bench.PLAYOUT:
-            planner_from(planner, playouts=arguments.playouts)
-    return [bench.Case(arguments.game, planner, arguments.playouts, arguments.settings) for planner in planners]
+            cases[-1].built()
+    return cases
 
 
 def _show_bench(rows: list[dict[str, Any]]) -> None:
-    columns = list(rows[0])
+    """One line a row; the peer's name stands in the head of its column."""
+    peer = rows[0].get("peer")
+    titles = {"game": "game", "planner": "planner", "playouts": "playouts", "playouts_per_s": "playouts/s"}
+    titles |= {"bytes_per_playout": "bytes/playout", "steps_per_s": "steps/s", "clone_restore_us": "clone+restore us"}
+    titles |= {"peer_playouts_per_s": f"{peer}/s", "peer_steps_per_s": f"{peer}/s", "ratio": "ratio"}
 
-    def cell(value: Any) -> str:
-        if isinstance(value, dict):
-            return ", ".join(f"{key}={item}" for key, item in value.items() if item not in ("", False))
-        return "" if value is None else f"{value:,}" if isinstance(value, (int, float)) else str(value)
+    def cell(row: dict[str, Any], key: str) -> str:
+        if key == "game":
+            settings = [f"{name}={value}" for name, value in row["config"].items() if value not in ("", False)]
+            return " ".join([row["game"], *settings])
+        return "" if row[key] is None else f"{row[key]:,}" if isinstance(row[key], (int, float)) else row[key]
 
-    _table("", [column.replace("_", " ") for column in columns], [[cell(row[column]) for column in columns] for row in rows])
+    keys = [key for key in titles if key in rows[0]]
+    _table([titles[key] for key in keys], [[cell(row, key) for key in keys] for row in rows])
 
 
 def _add_games(commands: Any) -> None:
-    parser = commands.add_parser("games", help="lists the games and their settings")
+    parser = commands.add_parser("games", allow_abbrev=False, help="lists the games and their settings")
     parser.set_defaults(run=_games)
 
 
 def _games(arguments: argparse.Namespace) -> int:
-    import inspect
-
     for name in registry.games():
         settings = inspect.signature(registry.builder(name)).parameters.values()
-        print(name, ", ".join(f"{setting.name}={setting.default!r}" for setting in settings))
+        print(name, ", ".join(f"{setting.name}={setting.default!r}" for setting in settings) or "(no settings)")
     return 0
 
 

@@ -1,16 +1,17 @@
 """Planners written as text, such as "ucd(d1=0, d2=1, d3=2, c=0.3)".
 
     planner  =  name [ "(" [ key "=" value { "," key "=" value } ] ")" ]
-    value    =  number | "-" number | "inf" | "true" | "false" | word | quoted text
+    value    =  number | "-" number | "inf" | "true" | "false" | "none" | word | quoted text
 
-The name is a preset, the keys are its parameters and those of Planner. Nothing is evaluated.
+The name is a preset, the keys are its parameters and those of Planner, each at most once; blanks are free between symbols.
+A number is decimal, of at most 39 digits before its point. Nothing is evaluated.
 """
 
 from __future__ import annotations
 
-import ast
 import inspect
 import math
+import re
 from typing import Any
 
 from ucd_planners.planner import Planner
@@ -18,6 +19,14 @@ from ucd_planners.presets import PRESETS
 
 WORDS = {"inf": math.inf, "true": True, "false": False, "True": True, "False": False, "none": None, "None": None}
 NOT_WRITTEN = ("self", "selection", "name", "progress", "options")
+LONGEST = 1000
+"""Characters of a planner's text at most."""
+
+WHOLE = re.compile(r"-?\d{1,39}", re.ASCII)
+NAME = r"[A-Za-z_]\w*"
+NUMBER = r"-?(?:\d{1,39}(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+PARAMETER = re.compile(rf"""\s*({NAME})\s*=\s*({NUMBER}|{NAME}|'[^']*'|"[^"]*")\s*""", re.ASCII)
+PLANNER = re.compile(rf"\s*({NAME})\s*(?:\((\s*|{PARAMETER.pattern}(?:,{PARAMETER.pattern})*)\)\s*)?", re.ASCII)
 
 
 def planner_from(text: str, **defaults: Any) -> Planner:
@@ -45,42 +54,42 @@ def parameters(preset: str) -> list[str]:
 
 
 def parsed(text: str) -> tuple[str, dict[str, Any]]:
-    """The name and the parameters of a planner's text. Raises ValueError when it does not follow the grammar."""
-    wrong = ValueError(f"planner {text!r} does not parse: expected name(key=value, ...), such as ucd(d1=1, d3=1, c=0.3)")
-    try:
-        tree = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError):
-        raise wrong from None
-    if isinstance(tree, ast.Name):
-        return tree.id, {}
-    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name) or tree.args:
-        raise wrong
+    """The name and the parameters of a planner's text. Raises TypeError or ValueError when it does not follow the grammar."""
+    if not isinstance(text, str):
+        raise TypeError(f"a planner must be written as text, such as 'uct(c=0.3)', not {text!r}")
+    if len(text) > LONGEST:
+        raise ValueError(f"a planner's text must have at most {LONGEST} characters, not {len(text)}")
+    found = PLANNER.fullmatch(text)
+    if found is None:
+        raise ValueError(f"planner {text!r} does not parse: expected name(key=value, ...), such as ucd(d1=1, d3=1, c=0.3)")
     written: dict[str, Any] = {}
-    for keyword in tree.keywords:
-        if keyword.arg is None:
-            raise wrong
-        try:
-            written[keyword.arg] = value_of(keyword.value)
-        except ValueError:
-            raise wrong from None
-    return tree.func.id, written
+    for key, value in PARAMETER.findall(found[2] or ""):
+        if key in written:
+            raise ValueError(f"planner {text!r} has the parameter {key!r} twice")
+        written[key] = value_of(value)
+    return found[1], written
 
 
-def value_of(node: ast.expr) -> Any:
-    """A number, text or word of the grammar. Raises ValueError for anything else."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float, str)):
-        return node.value
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        number = value_of(node.operand)
-        if isinstance(number, (int, float)) and not isinstance(number, bool):
-            return -number
-    if isinstance(node, ast.Name):
-        return WORDS.get(node.id, node.id)
-    raise ValueError("no value of the grammar")
+def value_of(text: str) -> Any:
+    """The number, word or quoted text that a value of the grammar stands for."""
+    if text[0] in "'\"":
+        return text[1:-1]
+    if WHOLE.fullmatch(text):
+        return int(text)
+    return float(text) if re.fullmatch(NUMBER, text) else WORDS.get(text, text)
 
 
-def setting_from(text: str) -> Any:
-    """A game's setting as typed on a command line: a whole number, true or false, or text."""
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    return int(text) if text.lstrip("-").isdecimal() else text
+def setting_from(name: str, text: str | None, default: Any) -> Any:
+    """A game's setting as typed on a command line: text where its default is text, else true or false, a whole number or text.
+
+    None stands for an option without a value, which is true. Raises ValueError for what cannot be of the default's kind.
+    """
+    if text is None and not isinstance(default, bool):
+        raise ValueError(f"{name} needs a value")
+    if isinstance(default, str):
+        return text
+    if text is None or text.lower() in ("true", "false"):
+        return text is None or text.lower() == "true"
+    if isinstance(default, bool):
+        raise ValueError(f"{name} must be true or false, not {text!r}")
+    return int(text) if WHOLE.fullmatch(text) else text

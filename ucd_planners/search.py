@@ -124,8 +124,8 @@ class Work(NamedTuple):
     trace: np.ndarray
     """[longest] int32 for moves of the playout, or [0]."""
     path: np.ndarray
-    """[3, longest + 1] int32: sources of the descent's edges; the edges, -1 for one that is yet to be made; and for such a
-    one the place of its move in the source's list, else -1."""
+    """[3, longest + 1] int32: sources of the descent's edges, then the known node where it ended, or -1; the edges, -1 for one
+    that is yet to be made; and for such a one the place of its move in the source's list, else -1."""
 
 
 WORK_TUPLE = types.NamedTuple((BYTES, BYTES, RNG, ACTIONS, WORDS, PAYOFFS, ACTIONS, types.int32[:, ::1]), Work)
@@ -200,6 +200,7 @@ def descend(kernels, g, work, board):
     """Goes down from the root by moves in `work.state`, and notes the path; its length, or -1 when the graph must grow."""
     node, length, fresh = np.int64(0), np.int64(0), np.int64(0)
     while True:
+        work.path[0, length] = node
         if nodes(g)[node].moves == 0 and not list_moves(kernels, g, work, board, node):
             return np.int64(-1)
         tried, legal = np.int64(nodes(g)[node].tried), np.int64(nodes(g)[node].moves)
@@ -214,10 +215,10 @@ def descend(kernels, g, work, board):
         else:
             return length
         kernels.play(board, work.state, action)
-        work.path[0, length] = node
         work.path[1, length] = number
         work.path[2, length] = choice
         length += 1
+        work.path[0, length] = -1
         if player_of(work.state) < 0:
             return length
         if number >= 0:
@@ -275,8 +276,9 @@ def extend(g, work, length):
         work.path[1, depth] = number
         if not g.has_table:
             continue
-        if depth + 1 < length:
-            link(g, node, number, np.int64(work.path[0, depth + 1]))
+        known = np.int64(work.path[0, depth + 1])
+        if known >= 0:
+            link(g, node, number, known)
             g.links += 1
         elif player_of(work.state) >= 0:
             link(g, node, number, add_node(g, work.words, player_of(work.state)))

@@ -18,7 +18,7 @@ line runs over an edge.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -189,7 +189,7 @@ def random_column(b, s, rng):
             return column
 
 
-@cache
+@lru_cache(maxsize=None, typed=True)
 def rules(columns: int = 7, rows: int = 6, in_a_row: int = 4) -> Rules:
     """Connect Four on `columns` x `rows` cells, columns * (rows + 1) <= 64, for lines of `in_a_row`, 2 or more.
 

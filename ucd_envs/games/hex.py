@@ -22,7 +22,7 @@ row 0 to the last row of a frame.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -383,7 +383,7 @@ def top_meets_bottom(s, rows):
     return spread(s.stones[0], s.joined[0], np.uint32(0), np.uint32(rows - 1))
 
 
-@cache
+@lru_cache(maxsize=None, typed=True)
 def rules(size: int = 11, rows: int | None = None, columns: int | None = None, swap: bool = False, opening: str = "") -> Rules:
     """Hex on `rows` x `columns` cells (each 1 to 19, by default `size`), with `opening` such as "b2" or "b2 c3" played before.
 
@@ -406,7 +406,13 @@ def rules(size: int = 11, rows: int | None = None, columns: int | None = None, s
     stones = [action_named(name) for name in opening.split()]
     if cells in stones or len(set(stones)) < len(stones):
         raise ValueError(f"opening {opening!r} must name different cells")
-    rules = Rules(
+    if stones:
+        state = rules(rows=rows, columns=columns).initial_state()
+        for stone in stones:
+            state = state if state.over else state.after(stone)
+        if state.over:
+            raise ValueError(f"opening {opening!r} already ends the game")
+    return Rules(
         name="hex_v0",
         settings={"rows": rows, "columns": columns, "swap": bool(swap), "opening": opening},
         players=2,
@@ -429,9 +435,6 @@ def rules(size: int = 11, rows: int | None = None, columns: int | None = None, s
         action_named=action_named,
         why_illegal=lambda action: "the swap is on at the second move only" if action == cells else "the cell is taken",
     )
-    if rules.initial_state().over:
-        raise ValueError(f"opening {opening!r} already ends the game")
-    return rules
 
 
 EXAMPLES: tuple[dict[str, Any], ...] = (

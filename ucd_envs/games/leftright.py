@@ -14,7 +14,7 @@ transpositions.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -128,7 +128,7 @@ def observe(board, state, player, planes):
         planes[2 * step + 1] = step < s.ply - s.lefts
 
 
-@cache
+@lru_cache(maxsize=None, typed=True)
 def rules(steps: int = 300) -> Rules:
     """LeftRight with `steps` steps, 1 to 100,000. Raises ValueError outside."""
     steps = whole("steps", steps, 1, LONGEST)

@@ -10,7 +10,7 @@ Source   traditional.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -147,7 +147,7 @@ def has_line(board, s, stone):
     return False
 
 
-@cache
+@lru_cache(maxsize=None, typed=True)
 def rules() -> Rules:
     """Tic-tac-toe."""
     return Rules(

@@ -5,18 +5,22 @@ A game's moves depend on the match's seed and the game's number alone, not on ho
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
 
 from ucd_envs import registry
 from ucd_envs.aec import BoardEnv
-from ucd_envs.rules import whole
+from ucd_envs.rules import compiled, whole
+from ucd_planners import search
 from ucd_planners.notation import planner_from
 from ucd_planners.planner import Planner
 from ucd_planners.statistics import wilson
@@ -79,8 +83,8 @@ class Tally:
 
     @property
     def share(self) -> float:
-        """Points of a game, a draw half, in [0, 1]."""
-        return (self.wins + self.draws / 2) / self.games
+        """Points of a game, a draw half, in [0, 1]; NaN without games."""
+        return (self.wins + self.draws / 2) / self.games if self.games else math.nan
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -139,6 +143,10 @@ def play_game(match: Match, number: int, stop: threading.Event | None = None) ->
     return Game(number, seat, tuple(moves), payoff, (playouts[0], playouts[1]), (cpu[0], cpu[1]))
 
 
+AHEAD = 1024
+"""Games that wait in an executor at most, so that a match of any length takes little memory."""
+
+
 def play_match(
     match: Match,
     jobs: int = 1,
@@ -151,11 +159,19 @@ def play_match(
     """
     games: list[Game] = []
     stop = threading.Event()
+    arguments = (stop,) if executor is None else ()
+    numbers = iter(range(match.games))
+    running: set[Future[Game]] = set()
+    ended: SimpleQueue[Future[Game]] = SimpleQueue()
     with _threads(executor, whole("jobs", jobs, 1, 1024)) as pool:
-        arguments = (stop,) if executor is None else ()
-        futures = [pool.submit(play_game, match, number, *arguments) for number in range(match.games)]
         try:
-            for future in as_completed(futures):
+            while len(games) < match.games:
+                for number in islice(numbers, AHEAD - len(running)):
+                    future = pool.submit(play_game, match, number, *arguments)
+                    running.add(future)
+                    future.add_done_callback(ended.put)
+                future = ended.get()
+                running.remove(future)
                 games.append(future.result())
                 if progress is not None:
                     progress(games[-1])
@@ -163,7 +179,7 @@ def play_match(
             pass
         finally:
             stop.set()
-            for future in futures:
+            for future in running:
                 future.cancel()
     return MatchResult(match, sorted(games, key=lambda game: game.number))
 
@@ -193,6 +209,7 @@ def _planners(match: Match) -> tuple[Planner, Planner]:
     """This thread's planners for a match, whose memory serves one game after another."""
     key = (match.a, match.b, tuple(sorted(match.budget.items())))
     if getattr(_local, "key", None) != key:
+        compiled(search.simulate, search.SIMULATE)  # before the first search looks at its clocks
         _local.planners = (planner_from(match.a, **match.budget), planner_from(match.b, **match.budget))
         _local.key = key
     planners: tuple[Planner, Planner] = _local.planners

@@ -94,7 +94,7 @@ def back_up(g, w, length):
         g.widest = max(g.widest, waiting)
         for i in range(waiting):
             node = np.int64(frontier(g)[above, i])
-            if nodes(g)[node].distance <= whole[NODE_REACH]:
+            if i == 0 or nodes(g)[node].distance <= whole[NODE_REACH]:
                 for column in range(g.columns):
                     sums(g)[node, column] += pending(g)[nodes(g)[node].slot, column]
                 weight(g)[node] = weight_of(g.constants[0], sums(g)[node, whole[PARENT_COLUMN]])

@@ -1,0 +1,385 @@
+"""Matches: the same games on any executor, fair seats, named results, and what happens when one is stopped or fails."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ucd_envs import registry
+from ucd_planners.arena import match as arena
+from ucd_planners.arena.match import Game, Match, MatchResult, Tally, play_game, play_match
+from ucd_planners.planner import Planner
+from ucd_planners.statistics import wilson
+
+HEX = {"size": 3}
+
+
+def hex_match(**changes: Any) -> Match:
+    """Twelve games of Hex 3x3 with 20 playouts a move."""
+    usual: dict[str, Any] = {"settings": HEX, "budget": {"playouts": 20}, "games": 12, "seed": 5}
+    return Match("hex", "ucd(d1=0, d2=1, d3=2)", "uct", **(usual | changes))
+
+
+def noughts(a: str = "uct", b: str = "uct", playouts: int = 5, games: int = 20, seed: int = 1) -> Match:
+    """Quick games of tic-tac-toe."""
+    return Match("tic_tac_toe", a, b, budget={"playouts": playouts}, games=games, seed=seed)
+
+
+def played(result: MatchResult) -> list[tuple[Any, ...]]:
+    """All of the games but their times."""
+    return [(game.number, game.seat, game.moves, game.payoff, game.playouts) for game in result.games]
+
+
+@pytest.fixture(scope="module")
+def alone() -> list[tuple[Any, ...]]:
+    """The games of the usual match, played one after another in this thread."""
+    match = hex_match()
+    return played(MatchResult(match, [play_game(match, number) for number in range(match.games)]))
+
+
+# The same games everywhere (B116).
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 4])
+def test_games_do_not_depend_on_the_number_of_jobs(jobs: int, alone: list[tuple[Any, ...]]) -> None:
+    assert played(play_match(hex_match(), jobs)) == alone
+
+
+def pool_of(kind: str) -> Executor:
+    if kind == "threads":
+        return ThreadPoolExecutor(3)
+    return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(kind))
+
+
+@pytest.mark.parametrize("kind", ["threads", "fork", "spawn"])
+def test_games_do_not_depend_on_the_executor(kind: str, alone: list[tuple[Any, ...]]) -> None:
+    with pool_of(kind) as executor:
+        assert played(play_match(hex_match(), executor=executor)) == alone
+
+
+def test_games_do_not_depend_on_what_their_thread_played_before(alone: list[tuple[Any, ...]]) -> None:
+    """A thread's planners and their memory serve one game after another, of one match and of the next."""
+    match = hex_match()
+    other = hex_match(settings={"size": 4}, budget={"playouts": 100}, seed=6)
+    games = []
+    for number in reversed(range(match.games)):
+        play_game(other, number)
+        games.insert(0, play_game(match, number))
+    assert played(MatchResult(match, games)) == alone
+
+
+def test_games_do_not_depend_on_how_many_there_are(alone: list[tuple[Any, ...]]) -> None:
+    assert played(play_match(hex_match(games=4))) == alone[:4]
+
+
+def test_another_seed_gives_other_games(alone: list[tuple[Any, ...]]) -> None:
+    assert [game[2] for game in played(play_match(hex_match(seed=6)))] != [game[2] for game in alone]
+
+
+def test_the_games_of_a_match_differ_from_one_another() -> None:
+    """B116, B118a: no two games have one generator. Hex 5x5 has far more lines than can meet by chance."""
+    result = play_match(Match("hex", "uct", "uct", {"size": 5}, {"playouts": 10}, games=60))
+    assert result.distinct == 60
+
+
+# Seats (B118d).
+
+
+def test_games_come_in_the_order_of_their_numbers() -> None:
+    assert [game.number for game in play_match(noughts(), 3).games] == list(range(20))
+
+
+def test_seats_are_swapped_from_game_to_game() -> None:
+    assert [game.seat for game in play_match(noughts(games=6)).games] == [0, 1, 0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_the_planner_of_a_seat_makes_the_moves_of_that_seat(number: int) -> None:
+    """a has 3 playouts a move, b has 8: their sums tell how many moves each made."""
+    game = play_game(noughts("uct(playouts=3)", "uct(playouts=8)"), number)
+    first, second = (len(game.moves) + 1) // 2, len(game.moves) // 2
+    assert game.playouts == ((3 * first, 8 * second) if game.seat == 0 else (3 * second, 8 * first))
+
+
+def test_a_payoff_is_that_of_the_seat_of_a() -> None:
+    for game in play_match(noughts(games=40)).games:
+        state = registry.rules("tic_tac_toe").initial_state()
+        for move in game.moves:
+            state = state.after(move)
+        assert state.payoffs()[game.seat] == game.payoff
+
+
+@pytest.mark.parametrize("games", [3, 99, 1001])
+def test_an_odd_number_of_games_is_refused(games: int) -> None:
+    with pytest.raises(ValueError, match=rf"\Agames must be an even number, since seats are swapped in pairs, not {games}\Z"):
+        noughts(games=games)
+
+
+# Results (B118a, B118b).
+
+
+def result_of(*games: tuple[int, float], planned: int = 4) -> MatchResult:
+    """A result of games given by the seat of a and a's payoff."""
+    each = [Game(i, seat, (i % 2,), payoff, (10, 30), (0.5, 0.25)) for i, (seat, payoff) in enumerate(games)]
+    return MatchResult(noughts(games=planned), each)
+
+
+def test_wins_draws_and_losses_are_named() -> None:
+    """B118b."""
+    result = result_of((0, 1.0), (1, 1.0), (0, 0.5), (1, 0.0), (0, 1.0), (1, 0.0))
+    assert result.tally() == Tally(wins=3, draws=1, losses=2)
+
+
+def test_a_tally_can_be_had_by_seat() -> None:
+    result = result_of((0, 1.0), (1, 0.5), (0, 1.0), (1, 0.0))
+    assert (result.tally(0), result.tally(1)) == (Tally(2, 0, 0), Tally(0, 1, 1))
+
+
+def test_a_draw_is_half_a_point() -> None:
+    assert Tally(wins=2, draws=1, losses=1).share == 0.625
+
+
+def test_the_interval_is_wilsons() -> None:
+    assert Tally(wins=2, draws=1, losses=1).interval == wilson(2.5, 4)
+
+
+def test_a_share_without_games_is_no_number() -> None:
+    assert math.isnan(result_of().tally().share)
+
+
+def test_an_interval_without_games_says_nothing() -> None:
+    assert result_of().tally().interval == (0.0, 1.0)
+
+
+def test_distinct_games_are_counted_by_their_moves() -> None:
+    """B118a. The games of `result_of` have the moves (0,), (1,), (0,)."""
+    assert result_of((0, 1.0), (1, 1.0), (0, 0.0)).distinct == 2
+
+
+@pytest.mark.parametrize(("side", "rate"), [(0, 20.0), (1, 120.0)])
+def test_playouts_a_second_are_those_of_a_side(side: int, rate: float) -> None:
+    """10 playouts in 0.5 s a game for a, 30 in 0.25 s for b."""
+    assert result_of((0, 1.0), (1, 1.0)).playouts_per_second(side) == rate
+
+
+@pytest.mark.parametrize("text", ["uct", "simple_way"])
+def test_equal_planners_score_one_half(text: str) -> None:
+    """B118b: 50% +- 5, by as many games in each seat; the standard error of 800 games is at most 1.8%."""
+    tally = play_match(noughts(text, text, playouts=10, games=800)).tally()
+    assert 0.45 < tally.share < 0.55
+
+
+@pytest.mark.parametrize(("a", "b", "winner"), [("uct(playouts=200)", "uct(playouts=2)", 0), ("uct(playouts=2)", "uct", 1)])
+def test_many_playouts_win_against_few(a: str, b: str, winner: int) -> None:
+    tally = play_match(Match("hex", a, b, {"size": 4}, {"playouts": 200}, games=40)).tally()
+    assert (tally.losses, tally.wins)[1 - winner] > 30
+
+
+def test_the_first_player_of_hex_on_one_cell_wins() -> None:
+    assert [game.payoff for game in play_match(hex_match(settings={"size": 1}, games=2)).games] == [1.0, 0.0]
+
+
+def test_a_match_can_be_played_by_seconds() -> None:
+    result = play_match(Match("tic_tac_toe", "uct", "ucd", budget={"seconds": 0.004}, games=2), jobs=2)
+    assert all(min(game.playouts) > 0 for game in result.games)
+
+
+def test_a_budget_in_the_text_replaces_that_of_the_match() -> None:
+    game = play_game(noughts("uct(playouts=3)", "uct(seconds=0.002)", playouts=10**9), 0)
+    assert game.playouts[0] == 3 * ((len(game.moves) + 1) // 2)
+
+
+# What cannot be played.
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"game": "chess"}, "unknown game 'chess'"),
+        ({"game": "leftright"}, "a match needs a game of two players, but .* has 1"),
+        ({"settings": {"size": 0}}, "rows must be from 1 to 19"),
+        ({"settings": {"komi": 7}}, "hex_v0 has no setting 'komi'"),
+        ({"a": "foo"}, "unknown planner 'foo'"),
+        ({"b": "uct("}, "planner .* does not parse"),
+        ({"b": "uct(c=-1)"}, "c must be a finite number"),
+        ({"a": None}, "a planner must be written as text"),
+        ({"budget": {}}, "a budget is either playouts or seconds"),
+        ({"budget": {"playouts": 1, "seconds": 1}}, "a budget is either playouts or seconds"),
+        ({"budget": {"playouts": 0}}, "playouts must be from 1 to"),
+        ({"budget": {"seconds": math.nan}}, "seconds must be a finite number above 0"),
+        ({"games": 0}, "games must be from 2 to"),
+        ({"games": -2}, "games must be from 2 to"),
+        ({"games": 2.0}, "games must be a whole number"),
+        ({"seed": -1}, "seed must be from 0 to"),
+        ({"seed": 2**64}, "seed must be from 0 to"),
+        ({"seed": "1"}, "seed must be a whole number"),
+    ],
+)
+def test_what_cannot_be_played_is_refused_before_any_game(changes: dict[str, Any], reason: str) -> None:
+    usual: dict[str, Any] = {"game": "hex", "a": "uct", "b": "uct"}
+    with pytest.raises((ValueError, TypeError), match=rf"\A{reason}"):
+        Match(**(usual | changes))
+
+
+@pytest.mark.parametrize("jobs", [0, -1, 1025, 1.5, None])
+def test_jobs_out_of_range_are_refused(jobs: Any) -> None:
+    with pytest.raises((ValueError, TypeError), match="jobs must be"):
+        play_match(noughts(), jobs)
+
+
+# Progress, the caller's executor, failures and Ctrl-C.
+
+
+def test_progress_is_told_of_every_game_once() -> None:
+    told: list[Game] = []
+    result = play_match(noughts(), 3, progress=told.append)
+    assert sorted(told, key=lambda game: game.number) == result.games
+
+
+def test_progress_is_told_in_the_callers_thread() -> None:
+    threads = set()
+    play_match(noughts(), 3, progress=lambda game: threads.add(threading.current_thread()))
+    assert threads == {threading.current_thread()}
+
+
+def test_the_callers_executor_stays_open() -> None:
+    with ThreadPoolExecutor(1) as executor:
+        play_match(noughts(games=2), executor=executor)
+        assert executor.submit(int, "7").result() == 7
+
+
+def fails_at(number: int) -> Callable[..., Game]:
+    """`play_game`, but one game fails."""
+
+    def play(match: Match, which: int, stop: threading.Event | None = None) -> Game:
+        if which == number:
+            raise OSError("the disk is gone")
+        return play_game(match, which, stop)
+
+    return play
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_an_exception_in_a_game_is_raised(jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """B118h: a game that failed is no result."""
+    monkeypatch.setattr(arena, "play_game", fails_at(3))
+    with pytest.raises(OSError, match=r"\Athe disk is gone\Z"):
+        play_match(noughts(games=1000), jobs)
+
+
+def test_an_exception_in_a_search_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def search(self: Planner, env: Any) -> Any:
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr(Planner, "search", search)
+    with pytest.raises(OSError, match=r"\Athe disk is gone\Z"):
+        play_match(noughts(), 2)
+
+
+def test_an_exception_ends_the_games_that_are_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other game would take minutes."""
+    monkeypatch.setattr(arena, "play_game", fails_at(1))
+    with pytest.raises(OSError, match=r"\Athe disk is gone\Z"):
+        play_match(hex_match(budget={"playouts": 10**9}, settings={"size": 11}, games=2), 2)
+
+
+def test_an_exception_of_progress_is_raised() -> None:
+    def stumble(game: Game) -> None:
+        raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match=r"\Athe disk is full\Z"):
+        play_match(noughts(games=1000), 2, progress=stumble)
+
+
+def test_an_exception_leaves_the_callers_executor_usable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arena, "play_game", fails_at(3))
+    with ThreadPoolExecutor(2) as executor:
+        with pytest.raises(OSError, match="the disk is gone"):
+            play_match(noughts(games=1000), executor=executor)
+        assert executor.submit(int, "7").result() == 7
+
+
+def interrupt_after(games: int) -> Callable[[Game], None]:
+    """A progress that does as Ctrl-C does when so many games have been played."""
+    told: list[Game] = []
+
+    def progress(game: Game) -> None:
+        told.append(game)
+        if len(told) == games:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_ctrl_c_leaves_the_games_played_so_far(jobs: int) -> None:
+    assert len(play_match(noughts(games=1000), jobs, progress=interrupt_after(7)).games) == 7
+
+
+def test_ctrl_c_takes_the_waiting_games_off_the_callers_executor() -> None:
+    with ThreadPoolExecutor(1) as executor:
+        play_match(noughts(games=100_000), executor=executor, progress=interrupt_after(3))
+        assert executor.submit(int, "7").result(timeout=10) == 7
+
+
+def test_ctrl_c_in_a_search_stops_the_match(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search in the main thread of another process takes Ctrl-C for itself and says so."""
+    search = Planner.search
+
+    def interrupted(self: Planner, env: Any) -> Any:
+        result = search(self, env)
+        object.__setattr__(result, "stopped", "interrupt")
+        return result
+
+    monkeypatch.setattr(Planner, "search", interrupted)
+    assert play_match(noughts()).games == []
+
+
+class Counting(Executor):
+    """Runs nothing; every game has ended as soon as it is submitted."""
+
+    def __init__(self) -> None:
+        self.submitted = 0
+
+    def submit(self, run: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(Game(arguments[1], arguments[1] % 2, (), 0.5, (1, 1), (1.0, 1.0)))
+        self.submitted += 1
+        return future
+
+
+def test_a_long_match_is_submitted_as_it_goes() -> None:
+    executor = Counting()
+    play_match(noughts(games=10**9), executor=executor, progress=interrupt_after(5))
+    assert executor.submitted <= arena.AHEAD + 5
+
+
+def test_a_match_longer_than_what_waits_is_played_to_its_end() -> None:
+    games = 2 * arena.AHEAD + 2
+    assert [game.number for game in play_match(noughts(games=games), executor=Counting()).games] == list(range(games))
+
+
+def test_the_search_is_compiled_before_its_first_clock_starts(tmp_path: Path) -> None:
+    """B118f: compiling takes seconds, and would be counted as the time of the first search."""
+    program = """
+from ucd_planners import search
+from ucd_planners.arena.match import Match, play_game
+from ucd_planners.planner import Worker
+run = Worker.run
+def first(self):
+    print(len(search.simulate.overloads))
+    run(self)
+Worker.run = first
+play_game(Match("tic_tac_toe", "uct", "uct", budget={"playouts": 1}), 0)
+"""
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert shown.stdout.split()[0] == "1"
