@@ -14,7 +14,7 @@ Different moves may lead to one position, from one position or from several, so 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -170,11 +170,12 @@ def of_positions(positions: Sequence[Position], players: int, name: str, setting
     )
 
 
-@lru_cache(maxsize=None, typed=True)
+@cache
 def rules(seed: int = 0, width: int = 6, branching: int = 3, plies: int = 6, players: int = 2, tree: bool = False) -> Rules:
     """A random game: at most `width` positions a ply, each with 1 to `branching` moves and one of `players` to move.
 
-    Payoffs are multiples of 1/16. A position in sixteen ends the game early. In a tree the width has no meaning.
+    Payoffs are multiples of 1/16. From the second ply on a position in sixteen ends the game. In a tree the width has no
+    meaning.
     """
 
     def chosen(n: int, *question: object) -> int:
@@ -184,10 +185,10 @@ def rules(seed: int = 0, width: int = 6, branching: int = 3, plies: int = 6, pla
     found = {(0, 0): 0}
     rows: list[Position] = []
     for ply, column in (queue := [(0, 0)]):
-        if ply == plies or (ply > 0 and chosen(16, "end", ply, column) == 0):
+        if ply == plies or (ply > 1 and chosen(16, "end", ply, column) == 0):
             rows.append(Position(ply, -1, {}, [chosen(17, "payoff", ply, column, player) / 16 for player in range(players)]))
             continue
-        count = 1 + chosen(branching, "count", ply, column)
+        count = branching if ply == 0 else 1 + chosen(branching, "count", ply, column)
         numbers = sorted(range(MOVES), key=lambda number: chosen(2**32, "number", ply, column, number))
         targets = {}
         for move, number in enumerate(sorted(numbers[:count])):

@@ -442,7 +442,7 @@ def test_small_games_end_without_a_swap_on_offer(moves: tuple[int, ...], winner:
 @pytest.mark.parametrize("settings", [{"size": 0}, {"size": 20}, {"rows": 0}, {"columns": 20}, {"rows": -1}, {"size": 2**40}])
 def test_sides_out_of_range_are_refused(settings: dict[str, int]) -> None:
     """B035: sizes above the stated maximum raise, in one sentence that names side and range."""
-    with pytest.raises(ValueError, match=r"^(rows|columns) must be from 1 to 19, not -?\d+$"):
+    with pytest.raises(ValueError, match=r"^(size|rows|columns) must be from 1 to 19, not -?\d+$"):
         hex_rules(**settings)
 
 

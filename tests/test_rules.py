@@ -137,7 +137,7 @@ def test_legal_actions_are_ascending(rules: Rules) -> None:
 
 def test_is_legal_agrees_with_the_list_for_every_integer(rules: Rules) -> None:
     """B097: -1, the number of actions and integers far outside are not legal; the others are when they are listed."""
-    outside = (-(2**63), -(2**32), -2, -1, rules.actions, rules.actions + 1, 2**32, 2**63 - 1)
+    outside = (-1, rules.actions, -2, rules.actions + 1, 2**32, -(2**32), 2**63 - 1, -(2**63))
     for state in states(rules):
         legal, array = set(state.legal_actions()), state.array()
         for action in (*range(rules.actions), *outside):
@@ -331,23 +331,46 @@ def test_a_playout_is_a_game(rules: Rules) -> None:
 
 
 @kernel()
-def random_games(legal_actions, play, payoffs, board, start, state, actions, rng, out):
-    """Plain games of uniformly random legal moves from `start`, and their payoffs: [games, players]."""
-    for game in range(out.shape[0]):
+def random_games(legal_actions, play, payoffs, board, start, state, actions, rng, out, lengths):
+    """Plain games of uniformly random legal moves from `start`: payoffs [games, players], and their lengths [games]."""
+    for game in range(len(lengths)):
         for i in range(len(state)):
             state[i] = start[i]
+        lengths[game] = 0
         count = legal_actions(board, state, actions)
         while count > 0:
             play(board, state, actions[below(rng, np.uint64(count))])
+            lengths[game] += 1
             count = legal_actions(board, state, actions)
         payoffs(board, state, out[game])
 
 
 RANDOM_GAMES = types.void(
     *(types.FunctionType(signature) for signature in (LEGAL_ACTIONS, PLAY, READ_PAYOFFS)),
-    *(BYTES, BYTES, BYTES, ACTIONS, RNG, types.float64[:, ::1]),
+    *(BYTES, BYTES, BYTES, ACTIONS, RNG, types.float64[:, ::1], types.int64[::1]),
 )
 random_games.seam_signature = RANDOM_GAMES
+
+
+def plain_games(state: State, number: int, rng: np.ndarray) -> list[tuple[list[float], int]]:
+    """Payoffs and length of so many random games from a state, played without the game's own playout."""
+    rules = state.rules
+    out, lengths = np.empty((number, rules.players)), np.empty(number, np.int64)
+    scratch, actions = state.array(), np.empty(rules.actions, np.int32)
+    three = (rules.kernels.legal_actions, rules.kernels.play, rules.kernels.payoffs)
+    compiled(random_games, RANDOM_GAMES)(*three, rules.board, state.array(), scratch, actions, rng, out, lengths)
+    return list(zip(out.tolist(), lengths.tolist(), strict=True))
+
+
+def playouts(state: State, number: int, rng: np.ndarray, trace: np.ndarray) -> Iterator[tuple[list[float], int]]:
+    """Payoffs of so many playouts from a state, and what each returned; `trace` holds the moves of the last one, if it can."""
+    rules, start, out = state.rules, state.array(), np.empty(state.rules.players)
+    for _ in range(number):
+        array = start.copy()
+        length = rules.kernels.playout(rules.board, array, rng, trace)
+        assert State(rules, array[:8].tobytes()).player == OVER
+        rules.kernels.payoffs(rules.board, array, out)
+        yield out.tolist(), length
 
 
 def homogeneous(first: list[Any], second: list[Any]) -> bool:
@@ -363,31 +386,45 @@ def homogeneous(first: list[Any], second: list[Any]) -> bool:
     return bool(chi2_contingency(list(zip(*columns, strict=True))).pvalue > 1e-4)
 
 
+def uniform(counts: Counter[int], legal: list[int]) -> bool:
+    """Whether actions may have been drawn uniformly from the legal ones, and no others: chi-square with p > 1e-4."""
+    return set(counts) == set(legal) and (len(legal) == 1 or chisquare([counts[action] for action in legal]).pvalue > 1e-4)
+
+
 def test_playouts_without_a_trace_have_the_payoffs_of_random_games(rules: Rules) -> None:
     """Short cuts of a game change no probability: its payoffs are distributed as those of plain random games.
 
     At the start, in the middle and near the end of a game.
     """
-    compiled(random_games, RANDOM_GAMES)
-    kernels, rng = rules.kernels, seeded(5)
-    number = max(4000, min(20_000, 2_000_000 // rules.longest))
+    rng, number = seeded(5), max(4000, min(20_000, 2_000_000 // rules.longest))
     for state in samples(rules):
-        plain = np.empty((number, rules.players))
-        actions, scratch = np.empty(rules.actions, np.int32), state.array()
-        three = (kernels.legal_actions, kernels.play, kernels.payoffs)
-        random_games(*three, rules.board, state.array(), scratch, actions, rng, plain)
-        quick = np.empty_like(plain)
-        for game in range(number):
-            scratch[:] = state.array()
-            kernels.playout(rules.board, scratch, rng, NO_TRACE)
-            assert State(rules, scratch[:8].tobytes()).player == OVER
-            kernels.payoffs(rules.board, scratch, quick[game])
-        assert homogeneous([tuple(row) for row in plain.tolist()], [tuple(row) for row in quick.tolist()]), state
+        plain = [tuple(payoffs) for payoffs, _ in plain_games(state, number, rng)]
+        quick = [tuple(payoffs) for payoffs, _ in playouts(state, number, rng, NO_TRACE)]
+        assert homogeneous(plain, quick), state
+
+
+def test_playouts_with_a_trace_have_the_payoffs_and_lengths_of_random_games(rules: Rules) -> None:
+    """At the start, in the middle and near the end of a game."""
+    rng, number = seeded(6), max(2000, min(10_000, 1_000_000 // rules.longest))
+    trace = np.empty(rules.longest, np.int32)
+    for state in samples(rules):
+        plain = [(*payoffs, length) for payoffs, length in plain_games(state, number, rng)]
+        traced = [(*payoffs, length) for payoffs, length in playouts(state, number, rng, trace)]
+        assert homogeneous(plain, traced), state
+
+
+def test_the_first_moves_of_playouts_are_uniform(rules: Rules) -> None:
+    """Every legal action begins as many playouts as the others, at the start, in the middle and near the end of a game."""
+    rng, trace = seeded(7), np.empty(rules.longest, np.int32)
+    for state in samples(rules):
+        legal = state.legal_actions()
+        counts = Counter(int(trace[0]) for _ in playouts(state, 20 * len(legal) + 500, rng, trace))
+        assert uniform(counts, legal), state
 
 
 def test_a_playout_action_is_legal(rules: Rules) -> None:
     """At every state of random games that goes on."""
-    rng = seeded(6)
+    rng = seeded(8)
     for state in states(rules):
         if not state.over:
             assert rules.kernels.playout_action(rules.board, state.array(), rng) in state.legal_actions()
@@ -395,13 +432,12 @@ def test_a_playout_action_is_legal(rules: Rules) -> None:
 
 def test_playout_actions_are_uniform(rules: Rules) -> None:
     """Every legal action is as frequent as the others, at the start, in the middle and near the end of a game."""
-    rng = seeded(7)
+    rng = seeded(9)
     for state in samples(rules):
         legal, array = state.legal_actions(), state.array()
         number = 40 * len(legal) + 2000
         counts = Counter(rules.kernels.playout_action(rules.board, array, rng) for _ in range(number))
-        assert set(counts) == set(legal)
-        assert len(legal) == 1 or chisquare([counts[action] for action in legal]).pvalue > 1e-4
+        assert uniform(counts, legal), state
 
 
 def test_playouts_depend_on_the_generator_alone(rules: Rules) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 # The folder's first import binds `ucd_envs.games` to it. It must happen before the package binds the function to that name.
@@ -56,7 +56,7 @@ def builder(name: str) -> Callable[..., Rules]:
     return importlib.import_module(found).rules if isinstance(found, str) else found
 
 
-def rules(name: str, **settings: Any) -> Rules:
+def rules(name: str, /, **settings: Any) -> Rules:
     """The rules of a game in one configuration.
 
     Raises ValueError for an unknown game, a setting out of range, or a builder whose rules bear another name, and TypeError for
@@ -66,7 +66,10 @@ def rules(name: str, **settings: Any) -> Rules:
     known = inspect.signature(build).parameters
     for setting in settings:
         if setting not in known:
-            raise TypeError(f"{versioned(name)} has no setting {setting!r}: expected one of {', '.join(known) or 'none'}")
+            expected = f"expected one of {', '.join(known)}" if known else "it has no settings at all"
+            raise TypeError(f"{versioned(name)} has no setting {setting!r}: {expected}")
+        if not isinstance(settings[setting], Hashable):
+            raise TypeError(f"the setting {setting} of {versioned(name)} cannot be {settings[setting]!r}")
     made = build(**settings)
     if made.name != versioned(name):
         raise ValueError(f"the builder of {versioned(name)} made rules that are named {made.name}")
@@ -79,7 +82,7 @@ def examples(name: str) -> tuple[dict[str, Any], ...]:
     return importlib.import_module(found).EXAMPLES if isinstance(found, str) else ({},)
 
 
-def make(name: str, render_mode: str | None = None, **settings: Any) -> Any:
+def make(name: str, /, render_mode: str | None = None, **settings: Any) -> Any:
     """A PettingZoo AEC environment of a game, wrapped as PettingZoo's classic games are.
 
     An illegal move ends the game with reward -1 for its player; the environment below (`env.unwrapped`) raises ValueError

@@ -19,6 +19,7 @@ Identities that hold for every game (held by the shared test over the registry):
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -189,12 +190,20 @@ class State:
     """
 
     __slots__ = ("_words", "data", "ending", "rules")
+    rules: Rules
+    data: bytes
+    ending: Any
+    _words: bytes | None
 
     def __init__(self, rules: Rules, data: bytes, ending: Any = None) -> None:
-        self.rules = rules
-        self.data = data
-        self.ending = ending
-        self._words: bytes | None = None
+        set_once = object.__setattr__
+        set_once(self, "rules", rules)
+        set_once(self, "data", data)
+        set_once(self, "ending", ending)
+        set_once(self, "_words", None)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError("a State does not change: clone_state() and after() give another")
 
     @property
     def player(self) -> int:
@@ -221,7 +230,8 @@ class State:
         if self._words is None:
             words = np.zeros(self.rules.position_words, np.uint64)
             self.rules.kernels.position(self.rules.board, self.array(), words)
-            self._words = words.tobytes()
+            object.__setattr__(self, "_words", words.tobytes())
+            return words.tobytes()
         return self._words
 
     def legal_actions(self) -> list[int]:
@@ -231,8 +241,9 @@ class State:
         return [int(action) for action in actions[:count]]
 
     def after(self, action: int) -> State:
-        """The state that a legal action leads to. Raises ValueError for an illegal one."""
+        """The state that a legal action leads to. Raises ValueError for an illegal one, TypeError for no whole number."""
         state = self.array()
+        action = operator.index(action)
         if not 0 <= action < self.rules.actions or not self.rules.kernels.is_legal(self.rules.board, state, action):
             raise ValueError(f"action {action} is not legal here: expected one of {self.legal_actions()}")
         self.rules.kernels.play(self.rules.board, state, action)
@@ -278,11 +289,21 @@ def whole(name: str, value: Any, least: int, most: int) -> int:
     return int(value)
 
 
+def flag(name: str, value: Any) -> bool:
+    """A parameter that is on or off. Raises TypeError with one sentence for anything else."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, not {value!r}")
+    return bool(value)
+
+
 def number(name: str, value: Any) -> float:
     """A parameter as a number. Raises TypeError with one sentence for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{name} must be a number, not {value!r}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} must be a number that a float can hold") from None
 
 
 def cell_named(text: str, rows: int, columns: int) -> int:
@@ -292,7 +313,7 @@ def cell_named(text: str, rows: int, columns: int) -> int:
     """
     letter, number = text[:1].lower(), text[1:]
     column = ord(letter) - ord("a") if letter.isalpha() else -1
-    if not 0 <= column < columns or not number.isdecimal() or not 1 <= int(number) <= rows:
+    if not 0 <= column < columns or not (number.isascii() and number.isdecimal()) or not 1 <= int(number) <= rows:
         last = f"{chr(ord('a') + columns - 1)}{rows}"
         raise ValueError(f"{text!r} is no cell of this board: expected a1 to {last}")
     return (int(number) - 1) * columns + column

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import ucd_envs
 from ucd_envs import registry
 
 
@@ -18,6 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command; its exit status: 0, 1 for one that was stopped, 2 for arguments that cannot be used."""
     description = "Monte-Carlo planners on games: matches and benchmarks."
     parser = argparse.ArgumentParser(prog="ucd", description=description, allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"ucd {ucd_envs.__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
     _add_match(commands)
     _add_bench(commands)
@@ -93,15 +95,15 @@ def _rich() -> Any:
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Prints a table; words to the left, numbers to the right. In a narrow terminal words are folded; nothing is cut off."""
+    """Prints a table; words to the left, numbers to the right; as wide as it must be, since rich would cut numbers off."""
     rich = _rich()
     table = rich.table.Table(box=rich.box.SIMPLE_HEAD, pad_edge=False)
     for i, column in enumerate(columns):
         words = all(not row[i][:1].isdigit() for row in rows if row[i])
-        table.add_column(column, justify="left" if words else "right", no_wrap=not words, overflow="fold")
+        table.add_column(column, justify="left" if words else "right", no_wrap=True)
     for row in rows:
         table.add_row(*row)
-    rich.console.Console(width=None if sys.stdout.isatty() else 1000, highlight=False).print(table)
+    rich.console.Console(width=1000, highlight=False).print(table)
 
 
 def _add_match(commands: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from threading import Event
 from typing import Any
 
@@ -102,11 +102,14 @@ class Planner:
         began = time.perf_counter()
         interrupted = _run(workers, stop)
         seconds = time.perf_counter() - began
-        if interrupted and not all(worker.graph.count("playouts") for worker in workers):
+        graphs = [worker.graph for worker in workers if worker.graph.count("playouts")]
+        if not graphs:
             raise KeyboardInterrupt
+        if not interrupted:
+            self._workers = workers
         return summary(
             state.rules,
-            [worker.graph for worker in workers],
+            graphs,
             final=self.final,
             seconds=seconds,
             cpu_seconds=sum(worker.cpu_seconds for worker in workers),
@@ -121,10 +124,20 @@ class Planner:
         return self.playouts // self.workers + (worker < self.playouts % self.workers)
 
     def _team(self, rules: Rules) -> list[Worker]:
-        """The workers for a game; their kernels and memory serve one search after another."""
-        if not self._workers or self._workers[0].rules is not rules:
-            self._workers = [Worker(self, rules) for _ in range(self.workers)]
-        return self._workers
+        """The workers for a game, from the last search if that was in the same game: kernels and memory serve again.
+
+        While a search runs its workers are nobody else's, and after Ctrl-C or an exception, which may have come while memory
+        grew, they are not used again.
+        """
+        team: list[Worker] = []
+        while len(team) < self.workers:
+            try:
+                worker = self._workers.pop(0)
+            except IndexError:
+                worker = Worker(self, rules)
+            if worker.rules is rules:
+                team.append(worker)
+        return team
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_workers": []}
@@ -191,6 +204,9 @@ class Worker:
                 if planner.seconds is not None:
                     target = min(target, planner.seconds - (now - began))
                 chunk = max(1, min(int(pace * target / max(now - before, 1e-6)), 4 * pace))
+        except BaseException:
+            self.stop.set()
+            raise
         finally:
             self.cpu_seconds = time.thread_time() - cpu
 
@@ -205,8 +221,10 @@ def _run(workers: list[Worker], stop: Event) -> bool:
         return False
     interrupted = False
     with ThreadPoolExecutor(len(workers)) as threads:
-        running = [threads.submit(worker.run) for worker in workers]
         try:
+            running = [threads.submit(worker.run) for worker in workers]
+            while wait(running, CHUNK_SECONDS).not_done:  # in pieces, since Ctrl-C does not always wake a thread that waits
+                pass
             for future in running:
                 future.result()
         except KeyboardInterrupt:

