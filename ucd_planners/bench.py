@@ -22,6 +22,8 @@ from ucd_planners.selection.ucd import UCD
 
 BATCH_SECONDS = 0.4
 BATCHES = 3
+PEER_PLAYOUTS = 100_000
+"""Budgets of the peer at most; above, one search of its would take minutes."""
 PLAYOUT = "playout"
 """In place of a planner: light playouts from the start, without a search."""
 
@@ -127,7 +129,7 @@ def playout_rate(rules: Rules) -> float:
 
 def measure(case: Case, against: str | None = None) -> dict[str, Any]:
     """The row of a case: game, config, planner, playouts a search, playouts_per_s, bytes_per_playout; with a peer its name, its
-    playouts_per_s and our ratio to it (None where it has no such game or no search was asked for).
+    playouts_per_s and our ratio to it (None where it has no such game, no search was asked for, or it would take minutes).
 
     Raises KeyboardInterrupt on Ctrl-C.
     """
@@ -149,7 +151,7 @@ def measure(case: Case, against: str | None = None) -> dict[str, Any]:
 
         ours, playouts = rate(run), planner.playouts or 0
         row |= {"playouts": playouts, "playouts_per_s": round(ours), "bytes_per_playout": round(max(used) / playouts, 1)}
-        if against is not None:
+        if against is not None and playouts <= PEER_PLAYOUTS:
             theirs = openspiel_rate(rules, playouts)
     if against is not None:
         row |= {
@@ -216,14 +218,13 @@ def environment_rows(against: str | None = None) -> Iterator[dict[str, Any]]:
         row: dict[str, Any] = {
             "game": name,
             "config": dict(env.rules.settings),
-            "steps_per_s": round(rate(lambda env=env: _steps(env, 200))),  # type: ignore[misc]
-            "clone_restore_us": round(1e6 / rate(lambda env=env: _copies(env, 1000)), 2),  # type: ignore[misc]
+            "steps_per_s": round(step_rate(env, 200)),
+            "clone_restore_us": round(1e6 / copy_rate(env), 2),
         }
         if against is not None:
             theirs = None
             if name == "connect_four_v0":
-                peer = find_peer("pettingzoo").raw_env()
-                theirs = rate(lambda peer=peer: _steps(peer, 50))  # type: ignore[misc]
+                theirs = step_rate(find_peer("pettingzoo").raw_env(), 50)
             row |= {
                 "peer": against,
                 "peer_steps_per_s": None if theirs is None else round(theirs),
@@ -232,26 +233,10 @@ def environment_rows(against: str | None = None) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def _steps(env: Any, games: int) -> int:
-    """Plays games of fixed random moves; the choice of moves is found out beforehand, so `step` is most of the time."""
-    steps = 0
-    key = (str(env), type(env).__module__)
-    if key not in _scripts:
-        _scripts[key] = _script(env, games)
-    for moves in _scripts[key]:
-        env.reset()
-        for move in moves:
-            env.step(move)
-        steps += len(moves)
-    return steps
-
-
-_scripts: dict[tuple[str, str], list[list[int]]] = {}
-
-
-def _script(env: Any, games: int) -> list[list[int]]:
+def step_rate(env: Any, games: int) -> float:
+    """Steps a second of random games. Their moves are chosen beforehand, so that `step` is most of what is measured."""
     rng = np.random.default_rng(1)
-    script = []
+    script: list[list[int]] = []
     for _ in range(games):
         env.reset()
         moves: list[int] = []
@@ -260,11 +245,25 @@ def _script(env: Any, games: int) -> list[list[int]]:
             moves.append(int(rng.choice(np.flatnonzero(mask))))
             env.step(moves[-1])
         script.append(moves)
-    return script
+
+    def play() -> int:
+        for moves in script:
+            env.reset()
+            for move in moves:
+                env.step(move)
+        return sum(map(len, script))
+
+    return rate(play)
 
 
-def _copies(env: BoardEnv, times: int) -> int:
+def copy_rate(env: BoardEnv) -> float:
+    """How often a second a state is cloned and restored."""
+    times = 1000
     env.reset()
-    for _ in range(times):
-        env.restore_state(env.clone_state())
-    return times
+
+    def copy() -> int:
+        for _ in range(times):
+            env.restore_state(env.clone_state())
+        return times
+
+    return rate(copy)
