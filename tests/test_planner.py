@@ -238,14 +238,15 @@ def test_ctrl_c_while_memory_grows_does_no_harm(monkeypatch: pytest.MonkeyPatch)
 
 
 INTERRUPTED = r"""
-import signal, sys
+import signal, sys, threading
 import ucd_envs
 from ucd_planners import simple_way
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
+first = threading.Lock()
 def tell(done, seconds):
-    sys.stdout.write("running\n")  # one piece, whichever thread it comes from
-    sys.stdout.flush()
+    if first.acquire(blocking=False):  # once: two threads that print at once may lose the order
+        print("running", flush=True)
 
 planner = simple_way(playouts=2**30, seed=0, workers=int(sys.argv[1]), progress=tell)
 state = ucd_envs.rules("hex", size=5).initial_state()

@@ -230,13 +230,16 @@ def test_moves_are_tried_in_random_order(planner: Callable[..., Planner]) -> Non
 
 @every_planner
 def test_ties_of_bounds_are_broken_at_random(planner: Callable[..., Planner]) -> None:
-    """B074: with three equal moves tried once each, the fourth playout goes to any of them."""
+    """B074: of three equal moves with one playout each, the fourth goes to any, in the order of their first trial and of their
+    numbers."""
     game = hash_game.listed({"root": (0, [0.5] * 3)}).initial_state()
-    search, fourth = planner(playouts=4), np.zeros(3, int)
+    search, by_trial, by_number = planner(playouts=4), np.zeros(3, int), np.zeros(3, int)
     for seed in range(1000):
         search.reset(seed)
-        fourth += search.search(game).visits - 1
-    assert chisquare(fourth).pvalue > 0.001
+        by_number += search.search(game).visits - 1
+        by_trial += graph_of(search).edges[graph_of(search).block(0)]["visits"] - 1
+    assert chisquare(by_number).pvalue > 0.001
+    assert chisquare(by_trial).pvalue > 0.001
 
 
 @every_game

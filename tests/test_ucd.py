@@ -244,6 +244,16 @@ def recomputed(search: Search, d1: float, d2: float, d3: float) -> tuple[dict[in
     return means, visits, {node: a[d2, node] for node in order}
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_cached_values_are_the_definitions_in_many_random_graphs(seed: int) -> None:
+    """All depths on graphs of other sizes and shapes, with more playouts and with limits."""
+    for number, depths in enumerate(DEPTHS):
+        sizes = {"width": 3 + seed % 8, "branching": 2 + seed % 5, "plies": 4 + number % 8}
+        for start in random_games(1000 * (seed + 1) + number, **sizes):
+            assert_exact(start, UCD(*depths, C), 120, {60, 119, 120}, seed, most_edges=10 ** (1 + number % 3))
+
+
 # The literal rule of section 3.4, and update-all
 
 

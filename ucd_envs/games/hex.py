@@ -416,20 +416,14 @@ def rules(size: int = 11, rows: int | None = None, columns: int | None = None, s
             state = state if state.over else state.after(stone)
         if state.over:
             raise ValueError(f"opening {opening!r} already ends the game")
+    padded = stones + [0] * (SIDE * SIDE - len(stones))
     return Rules(
         name="hex_v0",
         settings={"rows": rows, "columns": columns, "swap": bool(swap), "opening": opening},
         players=2,
         actions=cells + bool(swap),
         longest=cells + bool(swap),
-        board=configuration(
-            BOARD,
-            rows=rows,
-            columns=columns,
-            swap=swap,
-            stones=len(stones),
-            opening=stones + [0] * (SIDE * SIDE - len(stones)),
-        ),
+        board=configuration(BOARD, rows=rows, columns=columns, swap=swap, stones=len(stones), opening=padded),
         state_bytes=STATE.itemsize,
         position_words=(2 + 2 * cells + 63) // 64,
         planes=(rows, columns, 4 if swap else 3),
