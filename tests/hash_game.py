@@ -4,7 +4,7 @@ Board    a list of positions, each with a mover and moves to positions one ply f
 Players  one to three; a mover may move several times in a row.
 Turn     one of the moves of the position.
 End      at a position with payoffs.
-Moves    the number of the move; `rules` leaves gaps between the numbers.
+Moves    the number of the move, written "m0", "m1", ...; `rules` leaves gaps between the numbers.
 Source   none: `rules` takes every choice from a hash of the seed, the position and the question.
 
 Different moves may lead to one position, from one position or from several, so a game is a graded acyclic graph; with
@@ -39,6 +39,7 @@ from ucd_envs.rules import (
 
 POSITIONS, MOVES, PLAYERS = 2048, 8, 3
 """The largest table."""
+NAMES = tuple(f"m{action}" for action in range(MOVES))
 
 BOARD = record(
     ("mover", np.int32, (POSITIONS,)), ("target", np.int32, (POSITIONS, MOVES)), ("payoffs", np.float64, (POSITIONS, PLAYERS))
@@ -125,11 +126,11 @@ def playout_action(board, state, rng):
 
 @kernel(OBSERVE)
 def observe(board, state, player, planes):
-    """The bits of the place."""
+    """The bits of the place; there are no stones."""
     place = fields(state, STATE).place
-    for bit in range(planes.size // 2):
-        planes[2 * bit] = (place >> bit) & 1
-        planes[2 * bit + 1] = 0
+    for bit in range(planes.size // 3):
+        planes[3 * bit] = planes[3 * bit + 1] = 0
+        planes[3 * bit + 2] = (place >> bit) & 1
 
 
 class Position(NamedTuple):
@@ -162,12 +163,19 @@ def of_positions(positions: Sequence[Position], players: int, name: str, setting
         board=configuration(BOARD, mover=mover, target=target, payoffs=payoffs_of),
         state_bytes=STATE.itemsize,
         position_words=2,
-        planes=(1, POSITIONS.bit_length(), 2),
+        planes=(1, POSITIONS.bit_length(), 3),
         tiling="track",
         kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, position, playout, playout_action, observe),
-        action_name=str,
-        action_named=int,
+        action_name=NAMES.__getitem__,
+        action_named=action_named,
     )
+
+
+def action_named(text: str) -> int:
+    """The number of a move."""
+    if text not in NAMES:
+        raise ValueError(f"{text!r} is no move: expected {NAMES[0]} to {NAMES[-1]}")
+    return NAMES.index(text)
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import math
 import os
 import pickle
@@ -245,7 +246,7 @@ from ucd_planners import simple_way
 signal.signal(signal.SIGINT, signal.default_int_handler)
 first = threading.Lock()
 def tell(done, seconds):
-    if first.acquire(blocking=False):  # once: two threads that print at once may lose the order
+    if first.acquire(blocking=False):  # once: the order of lines from two threads is not certain
         print("running", flush=True)
 
 planner = simple_way(playouts=2**30, seed=0, workers=int(sys.argv[1]), progress=tell)
@@ -414,6 +415,16 @@ class Unusable:
 def test_something_without_the_hooks_is_refused(env: Any, name: str) -> None:
     with pytest.raises(TypeError, match=rf"\Aa planner needs an environment with clone_state\(\) or a State, not {name}\Z"):
         uct(playouts=10).search(env)
+
+
+@pytest.mark.parametrize("fact", [{"players": 17}, {"actions": 2**16}])
+def test_a_game_that_a_graph_cannot_hold_is_refused(fact: dict[str, int]) -> None:
+    """Rather than written beyond its arrays: 17 players, 65,536 actions."""
+    rules = dataclasses.replace(hash_game.rules(), **fact)
+    with pytest.raises(
+        ValueError, match=r"\Aa graph holds 16 players and 65535 actions at most, but hash_game_v0.* has more\Z"
+    ):
+        uct(playouts=10).search(rules.initial_state())
 
 
 @every_preset

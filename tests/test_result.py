@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import pickle
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -271,7 +272,7 @@ def text_of(**changes: Any) -> list[str]:
         priors=None,
         value=0.44,
         principal_variation=[1, 4],
-        names=ucd_envs.rules("tic_tac_toe").action_name,
+        rules=ucd_envs.rules("tic_tac_toe"),
         playouts=90,
         nodes=31,
         edges=40,
@@ -305,3 +306,10 @@ def test_the_text_says_when_the_graph_was_full() -> None:
 def test_the_text_shows_eight_moves_at_most() -> None:
     result = uct(playouts=100, seed=0).search(GAMES["hex"])
     assert len(str(result).splitlines()) == 1 + 8 + 2
+
+
+def test_a_result_can_be_pickled() -> None:
+    """Executors in other processes send results back."""
+    result = uct(playouts=50, seed=0).search(ucd_envs.rules("tic_tac_toe").initial_state())
+    twin = pickle.loads(pickle.dumps(result))
+    assert (str(twin), twin.action, twin.visits.tolist()) == (str(result), result.action, result.visits.tolist())

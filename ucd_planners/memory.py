@@ -7,14 +7,22 @@ import numpy as np
 from ucd_envs.records import address_of
 from ucd_envs.rules import Rules
 from ucd_planners.graph import COUNTS, EDGE, GRAPH, MORE_EDGES, MORE_NODES, NODE, PLACES, enter_all
-from ucd_planners.selection.seam import Selection
+from ucd_planners.selection.seam import MOST_PLAYERS, Selection
+
+MOST_ACTIONS = 2**16 - 1
+"""Actions, and places in a block of edges, are 16-bit numbers."""
 
 
 class Graph:
     """A search graph as Python holds it: the arrays that kernels fill, and the record that tells kernels where they are."""
 
     def __init__(self, selection: Selection, rules: Rules, playouts: int, most_edges: int) -> None:
-        """A graph without nodes for a game, with room for about so many playouts and at most so many edges."""
+        """A graph without nodes for a game, with room for about so many playouts and at most so many edges.
+
+        Raises ValueError for a game with more players or actions than a graph can hold.
+        """
+        if rules.players > MOST_PLAYERS or rules.actions > MOST_ACTIONS:
+            raise ValueError(f"a graph holds {MOST_PLAYERS} players and {MOST_ACTIONS} actions at most, but {rules} has more")
         self.layout = selection.layout(rules.players)
         self.header = np.zeros(GRAPH.itemsize, np.uint8)
         self._words = self.header.view(np.int64)

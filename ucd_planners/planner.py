@@ -33,7 +33,7 @@ class Planner:
     many independent searches with an equal share of the budget each, run on threads, their root statistics added up;
     final: how the move is chosen in the end, "visits", "mean" or "lower_bound"; max_nodes: the largest graph of a worker,
     root and moves tried; a search that reaches it goes on inside it and says so; progress: called between pieces of the
-    search with the playouts done and the seconds gone; what it raises ends the search.
+    search, by each worker in its own thread, with that worker's playouts and seconds; what it raises ends the search.
 
     Raises TypeError or ValueError for a parameter that is not so.
     """

@@ -31,8 +31,8 @@ class SearchResult:
     """Mean payoff of the player to move over all playouts, in [0, 1]."""
     principal_variation: list[int]
     """The chosen action and then the most visited moves."""
-    names: Callable[[int], str]
-    """Text of an action."""
+    rules: Rules
+    """The game, which names actions."""
     playouts: int
     nodes: int
     """Positions in the graph, the root among them; in a tree each tried move is one."""
@@ -58,6 +58,10 @@ class SearchResult:
     def playouts_per_second(self) -> float:
         """Playouts per second of wall-clock time."""
         return self.playouts / max(self.seconds, 1e-9)
+
+    def names(self, action: int) -> str:
+        """Text of an action."""
+        return self.rules.action_name(action)
 
     @property
     def policy(self) -> np.ndarray:
@@ -103,7 +107,7 @@ def summary(
         priors=None,
         value=float(totals.sum() / visits.sum()),
         principal_variation=variation(widest, action),
-        names=rules.action_name,
+        rules=rules,
         playouts=sum(graph.count("playouts") for graph in graphs),
         nodes=sum(graph.count("edge_count") + 1 if in_tree else graph.count("node_count") for graph in graphs),
         edges=sum(graph.count("edge_count") for graph in graphs),

@@ -155,7 +155,10 @@ def adopt(g, number, source):
 
 @kernel()
 def pass_up_all(g, node, stamp, above, waiting):
-    """Carries a node's changes over every edge into it and puts the sources on the frontier; how many wait there."""
+    """Carries a node's changes over every edge into it and puts the sources on the frontier; how many wait there.
+
+    The frontier is in order of distance, so a source that is on it already is there with its least distance.
+    """
     distance = np.int64(nodes(g)[node].distance) + 1
     source, slot = np.int64(nodes(g)[node].in_source), np.int64(nodes(g)[node].in_slot)
     while source >= 0:
@@ -163,8 +166,6 @@ def pass_up_all(g, node, stamp, above, waiting):
         if nodes(g)[source].stamp != stamp:
             open_node(g, source, stamp, distance, above, waiting)
             waiting += 1
-        elif nodes(g)[source].distance > distance:
-            nodes(g)[source].distance = distance
         pass_up(g, number, source, node)
         source, slot = np.int64(edges(g)[number].next_source), np.int64(edges(g)[number].next_slot)
     return waiting
