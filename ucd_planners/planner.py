@@ -212,7 +212,7 @@ class Worker:
 
 
 def _run(workers: list[Worker], stop: Event) -> bool:
-    """Runs all searches, the first in this thread; whether Ctrl-C ended them."""
+    """Runs one search in this thread, several in threads of their own; whether Ctrl-C ended them."""
     if len(workers) == 1:
         try:
             workers[0].run()

@@ -138,7 +138,7 @@ def work_for(rules: Rules) -> Work:
     header = np.zeros(WORK.itemsize, np.uint8)
     fixed = header.view(WORK)[0]
     fixed.longest = path.shape[1]
-    fixed.path_nodes, fixed.path_edges, fixed.path_choices = (address_of(row) for row in path)
+    fixed.path_nodes, fixed.path_edges = address_of(path[0]), address_of(path[1])
     return Work(
         header,
         np.zeros(rules.state_bytes, np.uint8),

@@ -21,7 +21,6 @@ MOST_PLAYERS = 16
 WORK = record(
     ("path_nodes", np.uint64),
     ("path_edges", np.uint64),
-    ("path_choices", np.uint64),
     ("longest", np.int64),
     ("payoffs", np.float64, (MOST_PLAYERS,)),
 )
