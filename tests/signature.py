@@ -32,13 +32,17 @@ def games() -> Iterator[Rules]:
 
 
 def planners() -> Iterator[Planner]:
-    """Every selection, with sums of each kind and with a limit on the graph."""
+    """Every selection, with sums of each kind, with a limit on the graph, and every option of the search."""
     yield uct(playouts=PLAYOUTS, seed=SEED)
     for depths in ((0, 0, 0), (1, 0, 1), (2, 1, 3), (math.inf, math.inf, math.inf)):
         yield ucd(*depths, playouts=PLAYOUTS, seed=SEED)
     yield ucd(1, 1, 1, backup="section_3_4", playouts=PLAYOUTS, seed=SEED)
     yield ucd(1, 2, 1, playouts=PLAYOUTS, seed=SEED, max_nodes=12, final="mean")
     yield update_all(playouts=PLAYOUTS, seed=SEED, workers=2)
+    yield uct(playouts=PLAYOUTS, seed=SEED, add="all", keep=True)
+    yield ucd(2, 1, 3, store="nodes", playouts=PLAYOUTS, seed=SEED, add="all", urgency=0.75)
+    yield ucd(math.inf, math.inf, 1, store="nodes", playouts=PLAYOUTS, seed=SEED, urgency=0.5, keep=True)
+    yield ucd(1, 0, 1, playouts=PLAYOUTS, seed=SEED, keep=True)
 
 
 def found(result: SearchResult) -> bytes:
@@ -57,7 +61,11 @@ def signature() -> int:
     digest = sha256()
     for rules in games():
         for planner in planners():
-            digest.update(found(planner.search(rules.initial_state())))
+            first = planner.search(rules.initial_state())
+            digest.update(found(first))
+            second = rules.initial_state().after(first.action)
+            if not second.over:
+                digest.update(found(planner.search(second)))
     return int.from_bytes(digest.digest()[:6], "little")
 
 

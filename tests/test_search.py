@@ -28,7 +28,7 @@ from ucd_planners.memory import Graph
 
 HERE = Path(__file__).resolve().parent
 INF = math.inf
-SIGNATURE = "276585105243658"
+SIGNATURE = "132023276077670"
 
 PRESETS: dict[str, Callable[..., Planner]] = {
     "uct": uct,

@@ -54,6 +54,8 @@ HEADER = record(("player", np.int32), ("ply", np.int32))
 
 OVER = -1
 """The player to move when the game is over."""
+FAILED = -2
+"""The player to move when a kernel that calls back into Python has failed."""
 
 
 def kernel(
@@ -156,6 +158,8 @@ class Rules:
     """Rewards of an environment for the payoffs 0 and 1; linear between."""
     why_illegal: Callable[[int], str] = field(default=lambda action: "it is not among the legal moves")
     """What is usually wrong with an illegal action of this game, for messages."""
+    failure: Callable[[], BaseException | None] | None = None
+    """Only for kernels that call back into Python, about one live game: takes the exception that they have caught, if any."""
 
     def __post_init__(self) -> None:
         for function, signature in zip(self.kernels, SIGNATURES, strict=True):

@@ -98,8 +98,7 @@ def rate(run: Callable[[], int]) -> float:
 @kernel(types.void(search.BOUND, search.WORK_TUPLE, BYTES, BYTES, types.int64), counted=True)
 def play_out(bound, work, board, root, games):
     """So many playouts from one state, each from a fresh copy."""
-    kernels = search.Bound(bound.legal_actions, bound.play, bound.payoffs, bound.position, bound.playout, bound.back_up)
-    play_out_all(kernels, work, board, root, games)
+    play_out_all(search.kernels_of(bound), work, board, root, games)
 
 
 @kernel()

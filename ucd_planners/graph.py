@@ -73,6 +73,8 @@ COUNTS = (
     "stamp",
     "widest",
     "wanted",
+    "root",
+    "kept",
     "node_room",
     "edge_room",
     "move_room",
@@ -85,16 +87,20 @@ COUNTS = (
     "most_edges",
     "has_table",
     "keeps_ended",
+    "adds_all",
 )
 GRAPH = record(
     *((name, np.int64) for name in COUNTS),
     *((name, np.uint64) for name in ARRAYS),
+    ("urgency", np.float64),
     ("whole", np.int64, (16,)),
     ("constants", np.float64, (8,)),
 )
 """Counts: nodes, edges, places of edges given out, moves listed, edges that met a known position, plies of the longest
-descent, playouts, backups begun, the longest frontier, and what has to grow before the search can go on; sizes and facts
-(`most_edges`: the edges allowed); addresses of arrays; and the selection's parameters, as its kernel lays them out."""
+descent, playouts, backups begun, the longest frontier, what has to grow before the search can go on, the root, and the edges
+left when the graph was last rebuilt; sizes and facts (`most_edges`: the edges allowed; `adds_all`: whether all positions of
+a simulation are added); addresses of arrays; the bound of untried moves; and the selection's parameters, as its kernel lays
+them out."""
 PLACES = {name: place for place, name in enumerate((*COUNTS, *ARRAYS))}
 """Where each count and address lies in the record, in words of 8 bytes."""
 GRAPH_RECORD = from_dtype(GRAPH)
@@ -103,8 +109,8 @@ GRAPH_RECORD = from_dtype(GRAPH)
 REAL, INDEX, WORD, ACTION = (np.dtype(kind) for kind in (np.float64, np.int32, np.uint64, np.uint16))
 """What arrays hold."""
 
-MORE_NODES, MORE_EDGES, MORE_MOVES = 1, 2, 3
-"""What `wanted` says."""
+MORE_NODES, MORE_EDGES, MORE_MOVES, BROKEN = 1, 2, 3, 4
+"""What `wanted` says; BROKEN: nothing helps, a kernel that calls back into Python has failed."""
 
 HASH = np.uint64(0x9E3779B97F4A7C15)
 U1, U29, U32 = np.uint64(1), np.uint64(29), np.uint64(32)
@@ -178,8 +184,8 @@ def frontier(g):
 
 @kernel(inline=True)
 def positions(g):
-    """[node_room, words] uint64, or no rows in a tree."""
-    return array_at(g.positions, (g.node_room if g.has_table else 0, g.words), WORD)
+    """[node_room, words] uint64; no words where positions are not asked for."""
+    return array_at(g.positions, (g.node_room, g.words), WORD)
 
 
 @kernel(inline=True)
@@ -220,9 +226,9 @@ def add_node(g, words, mover):
     weight(g)[node] = 0.0
     for column in range(g.columns):
         sums(g)[node, column] = 0.0
+    for i in range(g.words):
+        positions(g)[node, i] = words[i]
     if g.has_table:
-        for i in range(g.words):
-            positions(g)[node, i] = words[i]
         enter(g, node)
     return node
 

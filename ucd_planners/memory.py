@@ -2,36 +2,69 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
+from typing import NamedTuple
 
-from ucd_envs.records import address_of
-from ucd_envs.rules import Rules
-from ucd_planners.graph import COUNTS, EDGE, GRAPH, MORE_EDGES, MORE_NODES, NODE, PLACES, enter_all
+import numpy as np
+from numba import types
+
+from ucd_envs.records import address_of, fields
+from ucd_envs.rules import BYTES, WORDS, Rules, kernel
+from ucd_planners.graph import COUNTS, EDGE, GRAPH, MORE_EDGES, MORE_NODES, NODE, PLACES, add_node, enter_all
+from ucd_planners.keeping import copy_reachable, node_of, survey
 from ucd_planners.selection.seam import MOST_PLAYERS, Selection
 
 MOST_ACTIONS = 2**16 - 1
 """Actions, and places in a block of edges, are 16-bit numbers."""
 
 
+@kernel(types.void(BYTES, WORDS, types.int64))
+def plant(graph, words, mover):
+    """Makes the root of an empty graph, for a position and its mover."""
+    add_node(fields(graph, GRAPH), words, mover)
+
+
+class Options(NamedTuple):
+    """How a search grows its graph."""
+
+    adds_all: bool
+    """Whether all positions of a simulation are added, or the first new one."""
+    urgency: float
+    """The bound of an untried move."""
+    keeps: bool
+    """Whether the graph serves the next search too."""
+
+
+DEFAULT_OPTIONS = Options(adds_all=False, urgency=math.inf, keeps=False)
+LARGE = 2**24
+"""Bytes of a graph that are given back rather than left for the next rebuilding."""
+
+
 class Graph:
     """A search graph as Python holds it: the arrays that kernels fill, and the record that tells kernels where they are."""
 
-    def __init__(self, selection: Selection, rules: Rules, playouts: int, most_edges: int) -> None:
+    def __init__(
+        self, selection: Selection, rules: Rules, playouts: int, most_edges: int, options: Options = DEFAULT_OPTIONS
+    ) -> None:
         """A graph without nodes for a game, with room for about so many playouts and at most so many edges.
 
         Raises ValueError for a game with more players or actions than a graph can hold.
         """
         if rules.players > MOST_PLAYERS or rules.actions > MOST_ACTIONS:
             raise ValueError(f"a graph holds {MOST_PLAYERS} players and {MOST_ACTIONS} actions at most, but {rules} has more")
+        self._arguments = selection, rules, most_edges, options
         self.layout = selection.layout(rules.players)
+        self.plies = rules.longest if options.adds_all else 0
         self.header = np.zeros(GRAPH.itemsize, np.uint8)
         self._words = self.header.view(np.int64)
         self.arrays: dict[str, np.ndarray] = {}
+        self.spare: Graph | None = None
         record = self.header.view(GRAPH)[0]
         record.players, record.actions, record.most_edges = rules.players, rules.actions, most_edges
         record.columns, record.share_columns = self.layout.columns, self.layout.shares
         record.has_table, record.keeps_ended = self.layout.table, self.layout.ended
-        record.words = rules.position_words if self.layout.table else 0
+        record.words = rules.position_words if self.layout.table or options.keeps else 0
+        record.adds_all, record.urgency = options.adds_all, options.urgency
         whole, constants = selection.parameters(rules.players)
         record.whole[: len(whole)] = whole
         record.constants[: len(constants)] = constants
@@ -60,15 +93,55 @@ class Graph:
         self.free.fill(-1)
         self.table.fill(0)
 
+    def begin(self, words: np.ndarray, mover: int) -> Graph:
+        """The graph with a position as its root: what can be reached from there where positions are kept, else afresh.
+
+        words: [position_words] uint64. It is this graph, or another one that has copied what can still be reached: when as
+        many edges have been added as were left the last time, or when edges run short, so that copying never costs much more
+        than adding did.
+        """
+        node = node_of(self.header, words) if self._arguments[-1].keeps and self.count("node_count") else -1
+        if node < 0:
+            self.clear()
+            plant(self.header, words, mover)
+            return self
+        for name in ("playouts", "depth"):
+            self._words[PLACES[name]] = 0
+        self._words[PLACES["root"]] = node
+        edges = self.count("edge_count")
+        if edges < 2 * self.count("kept") and 2 * edges < self.count("most_edges"):
+            return self
+        return self._rebuilt()
+
+    def _rebuilt(self) -> Graph:
+        """A graph of what can be reached from the root."""
+        counted = np.zeros(3, np.int64)
+        survey(self.header, counted)
+        other, self.spare = self.spare, None
+        if other is None:
+            selection, rules, most_edges, options = self._arguments
+            other = Graph(selection, rules, 0, most_edges, options)
+        other.clear()
+        rooms = zip(("node_room", "edge_room", "move_room"), counted.tolist(), strict=True)
+        for name, least in ((name, least) for name, least in rooms if other.count(name) < least + least // 4):
+            other._make_room(name, least + least // 4 + 64)
+        copy_reachable(self.header, other.header, counted)
+        other.spare = self if self.bytes < LARGE else None
+        return other
+
     def grow(self, playouts_left: int | None) -> None:
         """Makes more room of the kind that a search said it wants, but no more than the rest of a budget can fill."""
-        wanted, actions = self.count("wanted"), self.count("actions")
+        wanted, actions, plies = self.count("wanted"), self.count("actions"), self.plies
         if wanted == MORE_NODES:
-            self._make_node_room(next_size(self.count("node_room"), 1, playouts_left))
+            name, each, least = "node_room", 1 + plies, plies
         elif wanted == MORE_EDGES:
-            self._make_edge_room(next_size(self.count("edge_room"), 2, playouts_left) + actions)
+            name, each, least = "edge_room", 2 + plies, (1 + plies) * actions
         else:
-            self._make_move_room(next_size(self.count("move_room"), actions, playouts_left) + actions)
+            name, each, least = "move_room", (1 + plies) * actions, (1 + plies) * actions
+        self._make_room(name, next_size(self.count(name), each, playouts_left) + least)
+
+    def _make_room(self, name: str, size: int) -> None:
+        {"node_room": self._make_node_room, "edge_room": self._make_edge_room, "move_room": self._make_move_room}[name](size)
 
     @property
     def bytes(self) -> int:
@@ -89,8 +162,8 @@ class Graph:
         self._lengthen("sums", size, np.float64, columns)
         self._set("pending", np.empty((2 * size, columns)))
         self._set("frontier", np.empty((2, size), np.int32))
+        self._lengthen("positions", size, np.uint64, self.count("words"))
         if self.layout.table:
-            self._lengthen("positions", size, np.uint64, self.count("words"))
             entries = 1 << (2 * size - 1).bit_length()
             if entries > len(self.table):
                 self._words[PLACES["table_size"]] = entries

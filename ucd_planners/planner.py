@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -11,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ucd_envs.rng import seeded
-from ucd_envs.rules import Rules, State, number, whole
+from ucd_envs.rules import Rules, State, flag, number, whole
 from ucd_planners import search as engine
-from ucd_planners.memory import Graph
+from ucd_planners.memory import Graph, Options
 from ucd_planners.result import FINALS, SearchResult, summary
 from ucd_planners.selection.seam import Selection
 
@@ -23,6 +24,7 @@ CHUNK_SECONDS = 0.05
 """About how long the compiled loop runs between two looks at the clock, the callback and Ctrl-C."""
 MOST_EDGES = 2**31 - 2**17
 """The largest graph: places of edges are 32-bit numbers."""
+ADDS = ("first", "all")
 
 
 class Planner:
@@ -32,8 +34,12 @@ class Planner:
     two; seed: the same seed gives the same moves, search after search (with a budget of seconds, speed enters); workers: so
     many independent searches with an equal share of the budget each, run on threads, their root statistics added up;
     final: how the move is chosen in the end, "visits", "mean" or "lower_bound"; max_nodes: the largest graph of a worker,
-    root and moves tried; a search that reaches it goes on inside it and says so; progress: called between pieces of the
-    search, by each worker in its own thread, with that worker's playouts and seconds; what it raises ends the search.
+    root and moves tried; a search that reaches it goes on inside it and says so; add: which positions of a simulation enter
+    the graph, the "first" new one or "all"; urgency: the bound of an untried move, a number of 0 or more, infinite to try
+    all moves of a position before any again [first-play urgency: Gelly and Wang 2006]; keep: whether a search that starts at
+    a position of the graph of the one before goes on in it, what can no longer be reached being given back, instead of
+    starting afresh; progress: called between pieces of the search, by each worker in its own thread, with that worker's
+    playouts and seconds; what it raises ends the search.
 
     Raises TypeError or ValueError for a parameter that is not so.
     """
@@ -49,6 +55,9 @@ class Planner:
         workers: int = 1,
         final: str = "visits",
         max_nodes: int | None = None,
+        add: str = "first",
+        urgency: float = math.inf,
+        keep: bool = False,
         progress: Callable[[int, float], None] | None = None,
     ) -> None:
         if (playouts is None) == (seconds is None):
@@ -66,6 +75,11 @@ class Planner:
             raise ValueError(f"{self.workers} workers need at least as many playouts, not {self.playouts}")
         self.final = final
         self.max_nodes = MOST_EDGES if max_nodes is None else whole("max_nodes", max_nodes, 2, MOST_EDGES)
+        if add not in ADDS:
+            raise ValueError(f"add must be one of {', '.join(ADDS)}, not {add!r}")
+        if not number("urgency", urgency) >= 0:
+            raise ValueError(f"urgency must be a number, 0 or more, or inf, not {urgency!r}")
+        self.options = Options(adds_all=add == "all", urgency=float(urgency), keeps=flag("keep", keep))
         self.progress = progress
         self._workers: list[Worker] = []
         self.reset(seed)
@@ -79,6 +93,8 @@ class Planner:
             seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
         self.seed = whole("seed", seed, 0, 2**128 - 1)
         self._searches = 0
+        for worker in self._workers:
+            worker.graph.clear()
 
     def act(self, env: Any) -> int:
         """The move to play for the agent to move in an environment, wrapped or not. Ctrl-C raises KeyboardInterrupt."""
@@ -170,7 +186,7 @@ class Worker:
         self.kernels = engine.bound_kernels(rules, planner.selection)
         share = None if planner.playouts is None else planner.playouts // planner.workers + 1
         room = min(FIRST_ROOM if share is None else share, FIRST_ROOM, planner.max_nodes)
-        self.graph = Graph(planner.selection, rules, room, planner.max_nodes - 1)
+        self.graph = Graph(planner.selection, rules, room, planner.max_nodes - 1, planner.options)
         self.work = engine.work_for(rules)
         self.cpu_seconds = 0.0
 
@@ -179,8 +195,7 @@ class Worker:
         self.root, self.share, self.stop = state.array(), share, stop
         self.work.rng[:] = rng
         self.work.words[:] = np.frombuffer(state.position, np.uint64)
-        self.graph.clear()
-        engine.plant(self.graph.header, self.work.words, state.player)
+        self.graph = self.graph.begin(self.work.words, state.player)
 
     def run(self) -> None:
         """Runs to the end of the budget, or to the stop."""

@@ -29,9 +29,20 @@ def uct(c: float = 0.3, **options: Any) -> Planner:
     return Planner(UCD(c=c, table=False), name="uct", **options)
 
 
-def ucd(d1: float = 1, d2: float = 0, d3: float = 1, c: float = 0.3, backup: str = "descent", **options: Any) -> Planner:
-    """UCD with the depths of mean, parent's visits and child's visits, each 0, 1, 2, ... or math.inf [UCD section 3]."""
-    return Planner(UCD(d1, d2, d3, c, backup=backup), name="ucd", **options)
+def ucd(
+    d1: float = 1,
+    d2: float = 0,
+    d3: float = 1,
+    c: float = 0.3,
+    backup: str = "descent",
+    store: str = "edges",
+    **options: Any,
+) -> Planner:
+    """UCD with the depths of mean, parent's visits and child's visits, each 0, 1, 2, ... or math.inf [UCD section 3].
+
+    backup and store: as in UCD.
+    """
+    return Planner(UCD(d1, d2, d3, c, backup=backup, store=store), name="ucd", **options)
 
 
 def uct0(c: float = 0.3, **options: Any) -> Planner:

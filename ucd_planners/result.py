@@ -85,15 +85,17 @@ def summary(
     rules: Rules, graphs: list[Graph], *, final: str, seconds: float, cpu_seconds: float, stopped: str, rng: np.ndarray
 ) -> SearchResult:
     """Adds up the root statistics of graphs from one state."""
-    actions = np.sort(graphs[0].moves[: int(graphs[0].nodes[0]["moves"])].astype(np.int64))
+    root = graphs[0].nodes[graphs[0].count("root")]
+    listed = slice(int(root["first_move"]), int(root["first_move"]) + int(root["moves"]))
+    actions = np.sort(graphs[0].moves[listed].astype(np.int64))
     visits = np.zeros(len(actions), np.int64)
     totals = np.zeros(len(actions))
     for graph in graphs:
-        block = graph.block(0)
+        block = graph.block(graph.count("root"))
         edges = graph.edges[block]
         place = np.searchsorted(actions, edges["action"])
         visits[place] += edges["visits"]
-        totals[place] += edges["visits"] * graph.exploit[block]
+        totals[place] += np.where(edges["visits"] > 0, edges["visits"] * graph.exploit[block], 0.0)
     with np.errstate(invalid="ignore"):
         values = totals / visits
     action = int(actions[FINALS[final](visits, values, rng)])
@@ -123,13 +125,13 @@ def summary(
 
 
 def _visits_of(graph: Graph, action: int) -> int:
-    block = graph.edges[graph.block(0)]
+    block = graph.edges[graph.block(graph.count("root"))]
     return int(block["visits"][block["action"] == action].sum())
 
 
 def variation(graph: Graph, action: int) -> list[int]:
     """The action and then the most visited move of each node, as far as the graph goes."""
-    line, node, wanted = [], 0, action
+    line, node, wanted = [], graph.count("root"), action
     while True:
         line.append(wanted)
         block = graph.edges[graph.block(node)]

@@ -5,6 +5,10 @@ order; a tried one is chosen by its upper confidence bound. A new move whose pos
 node and the descent goes on from there; a new position, or the end of the game, ends the descent. The rest of the game is
 *played out* at random and the payoffs are *backed up*.
 
+Two choices that papers leave open are options. `urgency` is the bound of an untried move; infinite, all of a node's moves are
+tried before any is chosen again. `add="all"` enters every position of the playout as well, so that a simulation's path goes
+to the end of the game; a simulation that might not fit under the limit of edges adds its first new position only.
+
 Nothing is added to the graph before it is known to fit: when it does not, the generator goes back to where the simulation
 began and the loop returns, so a search has the same result however its arrays grow. At the limit of edges the graph stays
 as it is and simulations go on in it: at a node with tried moves the choice is among those, at one without the descent ends.
@@ -24,11 +28,13 @@ from ucd_envs.rng import below
 from ucd_envs.rules import (
     ACTIONS,
     BYTES,
+    FAILED,
     HEADER,
     LEGAL_ACTIONS,
     PAYOFFS,
     PLAY,
     PLAYOUT,
+    PLAYOUT_ACTION,
     POSITION,
     READ_PAYOFFS,
     RNG,
@@ -38,6 +44,7 @@ from ucd_envs.rules import (
     kernel,
 )
 from ucd_planners.graph import (
+    BROKEN,
     GRAPH,
     MORE_EDGES,
     MORE_MOVES,
@@ -52,7 +59,7 @@ from ucd_planners.graph import (
     nodes,
 )
 from ucd_planners.selection.seam import BACK_UP, WORK, Selection
-from ucd_planners.selection.ucb import choose
+from ucd_planners.selection.ucb import best_bound, choose
 
 
 class Bound(NamedTuple):
@@ -64,10 +71,11 @@ class Bound(NamedTuple):
     payoffs: Any
     position: Any
     playout: Any
+    playout_action: Any
     back_up: Any
 
 
-BOUND_SIGNATURES = Bound(LEGAL_ACTIONS, PLAY, READ_PAYOFFS, POSITION, PLAYOUT, BACK_UP)
+BOUND_SIGNATURES = Bound(LEGAL_ACTIONS, PLAY, READ_PAYOFFS, POSITION, PLAYOUT, PLAYOUT_ACTION, BACK_UP)
 
 
 @structref.register
@@ -84,7 +92,7 @@ BOUND = BoundType([(name, FunctionType(signature)) for name, signature in BOUND_
 
 
 @kernel(BOUND(*(FunctionType(signature) for signature in BOUND_SIGNATURES)), counted=True)
-def bind(legal_actions, play, payoffs, position, playout, back_up):
+def bind(legal_actions, play, payoffs, position, playout, playout_action, back_up):
     """The structure of these kernels."""
     bound: Any = structref.new(BOUND)  # type: ignore[call-arg]
     bound.legal_actions = legal_actions
@@ -92,6 +100,7 @@ def bind(legal_actions, play, payoffs, position, playout, back_up):
     bound.payoffs = payoffs
     bound.position = position
     bound.playout = playout
+    bound.playout_action = playout_action
     bound.back_up = back_up
     return bound
 
@@ -100,7 +109,7 @@ def bound_kernels(rules: Rules, selection: Selection) -> Any:
     """The kernels of a game and a selection, as `simulate` takes them; it is compiled now, before any clock runs."""
     compiled(simulate, SIMULATE)
     game = rules.kernels
-    kernels = (game.legal_actions, game.play, game.payoffs, game.position, game.playout)
+    kernels = (game.legal_actions, game.play, game.payoffs, game.position, game.playout, game.playout_action)
     functions = (*kernels, compiled(selection.kernel, BACK_UP))
     if getattr(config, "DISABLE_JIT", 0):
         return Bound(*functions)
@@ -151,20 +160,27 @@ def work_for(rules: Rules) -> Work:
     )
 
 
-@kernel(types.void(BYTES, WORDS, types.int64))
-def plant(graph, words, mover):
-    """Makes the root of an empty graph, for a position and its mover."""
-    add_node(fields(graph, GRAPH), words, mover)
-
-
 SIMULATE = types.boolean(BOUND, BYTES, WORK_TUPLE, BYTES, BYTES, types.int64)
+
+
+@kernel(inline=True)
+def kernels_of(bound):
+    """The kernels of a structure, ready to be called."""
+    return Bound(
+        bound.legal_actions,
+        bound.play,
+        bound.payoffs,
+        bound.position,
+        bound.playout,
+        bound.playout_action,
+        bound.back_up,
+    )
 
 
 @kernel(SIMULATE, counted=True)
 def simulate(bound, graph, work, board, root, playouts):
-    """Runs simulations until the graph has had `playouts` of them; False when it must grow first (`wanted` says what)."""
-    kernels = Bound(bound.legal_actions, bound.play, bound.payoffs, bound.position, bound.playout, bound.back_up)
-    return run(kernels, fields(graph, GRAPH), work, board, root, playouts)
+    """Runs simulations until the graph has had `playouts` of them; False when something is `wanted` first."""
+    return run(kernels_of(bound), fields(graph, GRAPH), work, board, root, playouts)
 
 
 @kernel()
@@ -176,37 +192,48 @@ def run(kernels, g, work, board, root, playouts):
         for i in range(root.size):
             work.state[i] = root[i]
         length = descend(kernels, g, work, board)
-        if length < 0 or not extend(g, work, length):
+        plies = np.int64(0)
+        if g.adds_all and length >= 0 and player_of(work.state) >= 0:
+            plies = w.longest - 1 - fields(work.state, HEADER).ply
+            if g.edge_count + length + plies > g.most_edges:
+                plies = np.int64(0)
+        if length < 0 or not fits(g, work, length, plies):
             work.rng[0], work.rng[1] = start
             return False
-        if player_of(work.state) >= 0:
+        g.depth = max(g.depth, length)
+        extend(g, work, length)
+        if plies > 0:
+            length = walk(kernels, g, work, board, length)
+        elif player_of(work.state) >= 0:
             kernels.playout(board, work.state, work.rng, work.trace)
         kernels.payoffs(board, work.state, work.payoffs)
+        if player_of(work.state) == FAILED:
+            g.wanted = BROKEN
+            return False
         for player in range(work.payoffs.size):
             w.payoffs[player] = work.payoffs[player]
         kernels.back_up(g, w, length)
         g.playouts += 1
-        g.depth = max(g.depth, length)
     return True
 
 
 @kernel()
 def player_of(state):
-    """The player to move, -1 when the game is over."""
+    """The player to move, OVER or FAILED."""
     return fields(state, HEADER).player
 
 
 @kernel()
 def descend(kernels, g, work, board):
     """Goes down from the root by moves in `work.state`, and notes the path; its length, or -1 when the graph must grow."""
-    node, length, fresh = np.int64(0), np.int64(0), np.int64(0)
+    node, length, fresh = np.int64(g.root), np.int64(0), np.int64(0)
     while True:
         work.path[0, length] = node
         if nodes(g)[node].moves == 0 and not list_moves(kernels, g, work, board, node):
             return np.int64(-1)
         tried, legal = np.int64(nodes(g)[node].tried), np.int64(nodes(g)[node].moves)
         number, choice = np.int64(-1), np.int64(-1)
-        if tried < legal and g.edge_count + fresh < g.most_edges:
+        if tried < legal and g.edge_count + fresh < g.most_edges and is_urgent(g, node, tried):
             choice = tried + np.int64(below(work.rng, np.uint64(legal - tried)))
             action = np.int64(moves(g)[nodes(g)[node].first_move + choice])
             fresh += 1
@@ -228,8 +255,7 @@ def descend(kernels, g, work, board):
                 if g.node_count == g.node_room:
                     g.wanted = MORE_NODES
                     return np.int64(-1)
-                node = add_node(g, work.words, player_of(work.state))
-                edges(g)[number].target = node
+                node = arrive(kernels, g, work, board, np.int64(work.path[0, length - 1]), number)
         elif g.has_table:
             kernels.position(board, work.state, work.words)
             node = find(g, work.words)
@@ -240,10 +266,19 @@ def descend(kernels, g, work, board):
 
 
 @kernel()
+def is_urgent(g, node, tried):
+    """Whether an untried move of a node goes before its tried ones."""
+    return tried == 0 or g.urgency == np.inf or g.urgency >= best_bound(g, node)
+
+
+@kernel()
 def list_moves(kernels, g, work, board, node):
     """Lists the legal moves of a node, whose position is in `work.state`; False when there is no room."""
     count = kernels.legal_actions(board, work.state, work.actions)
     first = g.move_count
+    if count <= 0:
+        g.wanted = BROKEN
+        return False
     if first + count > g.move_room:
         g.wanted = MORE_MOVES
         return False
@@ -256,19 +291,27 @@ def list_moves(kernels, g, work, board, node):
 
 
 @kernel()
-def extend(g, work, length):
-    """Adds the new edges of a descent, and the node of a new position at its end; False, and nothing, without room."""
-    room = g.edge_places
+def fits(g, work, length, plies):
+    """Whether there is room for a descent's new edges and node, and for a playout of so many plies."""
+    room = g.edge_places + plies * g.actions
     for depth in range(length):
         source = nodes(g)[work.path[0, depth]]
         if work.path[2, depth] >= 0 and source.tried == source.room:
             room += next_room(np.int64(source.tried), np.int64(source.moves))
     if room > g.edge_room:
         g.wanted = MORE_EDGES
-        return False
-    if g.has_table and g.node_count == g.node_room:
+    elif g.node_count + plies + (1 if g.has_table else 0) > g.node_room:
         g.wanted = MORE_NODES
-        return False
+    elif plies > 0 and g.move_count + plies * g.actions > g.move_room:
+        g.wanted = MORE_MOVES
+    else:
+        return True
+    return False
+
+
+@kernel()
+def extend(g, work, length):
+    """Adds the new edges of a descent, and the node of a new position at its end. Needs room."""
     for depth in range(length):
         if work.path[2, depth] < 0:
             continue
@@ -283,4 +326,59 @@ def extend(g, work, length):
             g.links += 1
         elif player_of(work.state) >= 0:
             link(g, node, number, add_node(g, work.words, player_of(work.state)))
-    return True
+
+
+@kernel()
+def walk(kernels, g, work, board, length):
+    """Plays the rest of the game at random, its positions as nodes and its moves as edges of the path; the path's length.
+
+    Needs room for all of it.
+    """
+    number = np.int64(work.path[1, length - 1])
+    while player_of(work.state) >= 0:
+        node = np.int64(edges(g)[number].target)
+        if node < 0:
+            node = arrive(kernels, g, work, board, np.int64(work.path[0, length - 1]), number)
+        if nodes(g)[node].moves == 0 and not list_moves(kernels, g, work, board, node):
+            return length
+        action = kernels.playout_action(board, work.state, work.rng)
+        if player_of(work.state) == FAILED:
+            return length
+        number = edge_of(g, node, action)
+        kernels.play(board, work.state, action)
+        work.path[0, length] = node
+        work.path[1, length] = number
+        length += 1
+    return length
+
+
+@kernel()
+def arrive(kernels, g, work, board, source, number):
+    """The node of the position that an edge has led to, which from now on is its target. Needs room for a node."""
+    if g.words > 0:
+        kernels.position(board, work.state, work.words)
+    if not g.has_table:
+        node = add_node(g, work.words, player_of(work.state))
+        edges(g)[number].target = node
+        return node
+    node = find(g, work.words)
+    if node >= 0:
+        g.links += 1
+    else:
+        node = add_node(g, work.words, player_of(work.state))
+    link(g, source, number, node)
+    return node
+
+
+@kernel()
+def edge_of(g, node, action):
+    """The edge of a node's move, which is made if the move was never tried. Needs room for a larger block."""
+    source = nodes(g)[node]
+    first, tried = np.int64(source.first_edge), np.int64(source.tried)
+    for number in range(first, first + tried):
+        if edges(g)[number].action == action:
+            return np.int64(number)
+    choice = tried
+    while moves(g)[source.first_move + choice] != action:
+        choice += 1
+    return add_edge(g, node, choice)

@@ -120,12 +120,14 @@ def playout(board, state, rng, trace):
 
 @kernel(PLAYOUT_ACTION)
 def playout_action(board, state, rng):
-    """Any empty cell, each with the same probability, by trying cells until one is empty."""
+    """Any empty cell, each with the same probability: of as many as there are, one by its rank."""
     s = fields(state, STATE)
-    while True:
-        cell = np.int64(below(rng, np.uint64(CELLS)))
-        if s.cells[cell] == 0:
-            return cell
+    rank = np.int64(below(rng, np.uint64(CELLS - s.ply)))
+    for cell in range(CELLS):
+        rank -= s.cells[cell] == 0
+        if rank < 0:
+            return np.int64(cell)
+    return np.int64(-1)
 
 
 @kernel(OBSERVE)

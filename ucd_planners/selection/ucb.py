@@ -28,6 +28,13 @@ def largest(means, chances, scale, first, count):
 
 
 @kernel()
+def best_bound(g, node):
+    """The largest bound of a node's tried moves. Needs one."""
+    first, count = np.uint64(nodes(g)[node].first_edge), np.uint64(nodes(g)[node].tried)
+    return largest(exploit(g), explore(g), weight(g)[node], first, count)
+
+
+@kernel()
 def choose(g, node, rng):
     """The edge of a node with the largest bound; among equals each with the same probability. Needs a tried move."""
     means, chances, scale = exploit(g), explore(g), weight(g)[node]

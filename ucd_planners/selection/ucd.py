@@ -13,6 +13,10 @@ All depend on what lies below v only through sums kept at v, which selection nev
     A_0(v) = sum of n(f)      A_d(v) = sum of n_d(f)           n_d(e)  = n'(e) + A_(d-1)(v),   p_d(e) = A_d(u)
     B_0(v) = sum of w(f)      B_d(v) = sum of n(f) mu_d(f)     mu_d(e) = (w'(e) + B_(d-1)(v)) / (n'(e) + A_0(v))
 
+Playouts that ended may also be kept by the position they ended at (store="nodes") instead of by the edge they came over: with
+n'(v), w'(v) in place of n'(e), w'(e) for depths of 1 and more, and p_d(e) = n'(u) + the sum above. All edges into a position
+then share its playouts, the first one too; the sums kept at a node contain n'(v) and w'(v).
+
 After a playout the changes are pushed up ply by ply, from the leaf to the root: to the edges into every node whose sums
 changed, and on to their sources as far as the parameters see. [UCD section 3.4] updates n_d on the path and within distance
 d of the leaf only, which misses edges that enter an inner node of the path from outside; that literal rule is kept as
@@ -57,11 +61,12 @@ from ucd_planners.selection.ucb import explore_of, weight_of
     EDGE_REACH,
     NODE_REACH,
     FROM_LEAF,
-) = range(11)
+    AT_NODES,
+) = range(12)
 """Places in the whole-number parameters: columns of A_d2, A_(d3-1) and B_(d1-1) (-1: use the edge's own n, w); the last
 finite level of A, the column of A_inf (-1: none); the first column of B, how many levels of it are kept and whether the
-one that is kept is B_inf; how many plies above a changed node edges, and nodes, can change; and whether that distance is
-counted from the leaf (the literal rule) instead of from the nearest node of the path."""
+one that is kept is B_inf; how many plies above a changed node edges, and nodes, can change; whether that distance is
+counted from the leaf (the literal rule) instead of from the nearest node of the path; and whether nodes keep n' and w'."""
 
 FAR = 65_535
 """Where distances stop counting; finite depths are below, and infinity reaches one further."""
@@ -75,12 +80,15 @@ def back_up(g, w, length):
     g.stamp += 1
     stamp = np.int32(g.stamp & 0x7FFFFFFF)
     changed, above, count = 0, 1, 0
+    if whole[AT_NODES] and edges(g)[path_edges[length - 1]].target >= 0:
+        end_at_node(g, np.int64(edges(g)[path_edges[length - 1]].target), stamp, payoffs)
+        count = 1
     for depth in range(length - 1, -1, -1):
         number, source = np.int64(path_edges[depth]), np.int64(path_nodes[depth])
         open_node(g, source, stamp, length - 1 - depth if whole[FROM_LEAF] else 0, above, 0)
         waiting = 1
         add_playout(g, number, source, payoffs)
-        if depth == length - 1:
+        if depth == length - 1 and count == 0:
             end_playout(g, number, source, payoffs)
         elif edges(g)[number].visits == 1:
             adopt(g, number, source)
@@ -95,12 +103,31 @@ def back_up(g, w, length):
         for i in range(waiting):
             node = np.int64(frontier(g)[above, i])
             if i == 0 or nodes(g)[node].distance <= whole[NODE_REACH]:
-                for column in range(g.columns):
-                    sums(g)[node, column] += pending(g)[nodes(g)[node].slot, column]
-                weight(g)[node] = weight_of(g.constants[0], sums(g)[node, whole[PARENT_COLUMN]])
+                settle(g, node)
                 frontier(g)[above, count] = node
                 count += 1
         changed, above = above, changed
+
+
+@kernel()
+def settle(g, node):
+    """Adds a node's pending changes to its sums."""
+    for column in range(g.columns):
+        sums(g)[node, column] += pending(g)[nodes(g)[node].slot, column]
+    weight(g)[node] = weight_of(g.constants[0], sums(g)[node, g.whole[PARENT_COLUMN]])
+
+
+@kernel()
+def end_at_node(g, node, stamp, payoffs):
+    """Adds a playout to n'(v), w'(v) of the node where it ended, which is then the frontier: to every A and B of it."""
+    whole = g.whole
+    open_node(g, node, stamp, 0, 0, 0)
+    slot = np.int64(nodes(g)[node].slot)
+    for column in range(whole[B_FIRST]):
+        pending(g)[slot, column] = 1.0
+    for column in range(whole[B_FIRST], g.columns):
+        pending(g)[slot, column] = payoffs[(column - whole[B_FIRST]) % g.players]
+    settle(g, node)
 
 
 @kernel()
@@ -220,6 +247,7 @@ def refresh_shares(g, number, source):
 
 
 BACKUPS = ("descent", "section_3_4")
+STORES = ("edges", "nodes")
 
 
 @dataclass(frozen=True)
@@ -228,7 +256,8 @@ class UCD:
 
     d1, d2, d3: plies that the mean, the parent's visits and the child's visits look down, each 0, 1, 2, ... or math.inf;
     c: exploration constant, 0 or more; table: whether positions reached in several ways share a node (all depths are 0
-    without); backup: "descent", exact, or "section_3_4", the literal rule of that section. Raises ValueError otherwise.
+    without); backup: "descent", exact, or "section_3_4", the literal rule of that section; store: whether the playouts that
+    ended are kept by "edges", as in the paper, or by "nodes". Raises ValueError otherwise.
     """
 
     d1: float = 0
@@ -237,6 +266,7 @@ class UCD:
     c: float = 0.3
     table: bool = True
     backup: str = "descent"
+    store: str = "edges"
 
     def __post_init__(self) -> None:
         for name in ("d1", "d2", "d3"):
@@ -246,6 +276,10 @@ class UCD:
         checked_constant(self.c)
         if self.backup not in BACKUPS:
             raise ValueError(f"backup must be one of {', '.join(BACKUPS)}, not {self.backup!r}")
+        if self.store not in STORES:
+            raise ValueError(f"store must be one of {', '.join(STORES)}, not {self.store!r}")
+        if self.store == "nodes" and (not self.table or self.backup != "descent"):
+            raise ValueError('store="nodes" goes with a table and backup="descent" only')
         if not self.table and (self.d1, self.d2, self.d3) != (0, 0, 0):
             raise ValueError("d1, d2 and d3 look into a graph and must be 0 without a table")
 
@@ -276,10 +310,10 @@ class UCD:
         parent = a_inf if self.d2 == math.inf else int(self.d2)
         edge_reach = max(self.d1, self.d2, self.d3)
         node_reach = max(self.d2, self.d3 - 1, self.d1 - 1, 0)
-        whole = np.zeros(FROM_LEAF + 1, np.int64)
+        whole = np.zeros(AT_NODES + 1, np.int64)
         whole[PARENT_COLUMN], whole[VISITS_COLUMN], whole[MEAN_COLUMN] = parent, visits, mean
         whole[LAST_A], whole[A_INF] = last_a, a_inf
         whole[B_FIRST], whole[B_LEVELS], whole[B_IS_INF] = b_first, b_levels, self.d1 == math.inf
         whole[EDGE_REACH], whole[NODE_REACH] = min(edge_reach, FAR + 1), min(node_reach, FAR + 1)
-        whole[FROM_LEAF] = self.backup == "section_3_4"
+        whole[FROM_LEAF], whole[AT_NODES] = self.backup == "section_3_4", self.store == "nodes"
         return Parameters(whole, np.array([float(self.c)]))
