@@ -22,9 +22,10 @@ from __future__ import annotations
 import operator
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numba import config, njit, types
@@ -128,6 +129,19 @@ class Kernels(NamedTuple):
 SIGNATURES = Kernels(RESET, LEGAL_ACTIONS, IS_LEGAL, PLAY, READ_PAYOFFS, POSITION, PLAYOUT, PLAYOUT_ACTION, OBSERVE)
 
 
+class Live(Protocol):
+    """A game behind kernels that call back into Python, which one search at a time can use."""
+
+    def reseed(self, seed: int) -> None:
+        """Begins a new sequence of chance for a search."""
+
+    def failure(self) -> BaseException | None:
+        """Takes the exception that a callback has caught, if one has."""
+
+    def listening(self) -> AbstractContextManager[None]:
+        """Lets Ctrl-C reach callbacks while it lasts."""
+
+
 @dataclass(frozen=True, eq=False)
 class Rules:
     """One game in one configuration: facts, sizes, names of actions, and kernels."""
@@ -158,8 +172,8 @@ class Rules:
     """Rewards of an environment for the payoffs 0 and 1; linear between."""
     why_illegal: Callable[[int], str] = field(default=lambda action: "it is not among the legal moves")
     """What is usually wrong with an illegal action of this game, for messages."""
-    failure: Callable[[], BaseException | None] | None = None
-    """Only for kernels that call back into Python, about one live game: takes the exception that they have caught, if any."""
+    live: Live | None = None
+    """Only for kernels that call back into Python: the one game that they are about."""
 
     def __post_init__(self) -> None:
         for function, signature in zip(self.kernels, SIGNATURES, strict=True):

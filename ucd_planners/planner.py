@@ -6,14 +6,18 @@ import math
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import nullcontext
 from threading import Event
 from typing import Any
 
 import numpy as np
 
+from ucd_envs.foreign import Adapter, adapted
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State, flag, number, whole
 from ucd_planners import search as engine
+from ucd_planners.diagram import Searched
+from ucd_planners.graph import BROKEN
 from ucd_planners.memory import Graph, Options
 from ucd_planners.result import FINALS, SearchResult, summary
 from ucd_planners.selection.seam import Selection
@@ -82,6 +86,7 @@ class Planner:
         self.options = Options(adds_all=add == "all", urgency=float(urgency), keeps=flag("keep", keep))
         self.progress = progress
         self._workers: list[Worker] = []
+        self._adapter: Adapter | None = None
         self.reset(seed)
 
     def reset(self, seed: int | None = None) -> None:
@@ -94,10 +99,14 @@ class Planner:
         self.seed = whole("seed", seed, 0, 2**128 - 1)
         self._searches = 0
         for worker in self._workers:
+            worker.searched.forget()
             worker.graph.clear()
 
     def act(self, env: Any) -> int:
-        """The move to play for the agent to move in an environment, wrapped or not. Ctrl-C raises KeyboardInterrupt."""
+        """The move to play for the agent to move in an environment, wrapped or not. Ctrl-C raises KeyboardInterrupt.
+
+        Raises as `search` does.
+        """
         result = self.search(env)
         if result.stopped == "interrupt":
             raise KeyboardInterrupt
@@ -106,9 +115,13 @@ class Planner:
     def search(self, env: Any) -> SearchResult:
         """Everything a search from an environment's state, or from a State, finds out. Ctrl-C ends it with what it has so far.
 
-        Raises TypeError for something without the hooks, ValueError for a finished game.
+        env: an environment of ucd_envs, an adapter of ucd_envs.foreign, or any environment with the hooks that are told there.
+        Raises TypeError for something without the hooks, ValueError for a finished game or for several workers in an
+        environment that others wrote, and whatever such an environment raises.
         """
-        state = starting_state(env)
+        state = self._starting_state(env)
+        if state.rules.live is not None and self.workers > 1:
+            raise ValueError(f"{state.rules.name} is one game of Python, which one worker can search at a time: workers=1")
         workers = self._team(state.rules)
         count = self._searches
         self._searches += 1
@@ -131,7 +144,25 @@ class Planner:
             cpu_seconds=sum(worker.cpu_seconds for worker in workers),
             stopped="interrupt" if interrupted else "seconds" if self.playouts is None else "playouts",
             rng=workers[0].work.rng,
+            searched=next(worker.searched for worker in workers if worker.graph.count("playouts")),
         )
+
+    def _starting_state(self, env: Any) -> State:
+        """The state to search from. An adapter that an environment needs is made once and serves its later searches too."""
+        inner = getattr(env, "unwrapped", env)
+        state: Any = inner
+        if self._adapter is not None and self._adapter.env is inner:
+            state = self._adapter.clone_state()
+        elif not isinstance(inner, State):
+            clone_state = getattr(inner, "clone_state", None)
+            state = clone_state() if callable(clone_state) else None
+            if not isinstance(state, State):
+                self._adapter = adapted(inner)
+                state = self._adapter.clone_state()
+        if state.over:
+            raise ValueError("the game is over: there is no move to plan")
+        found: State = state
+        return found
 
     def _share(self, worker: int) -> int | None:
         """A worker's part of the playouts; the first ones take what is left over."""
@@ -156,26 +187,11 @@ class Planner:
         return team
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_workers": []}
+        return {**self.__dict__, "_workers": [], "_adapter": None}
 
     def __repr__(self) -> str:
         budget = f"playouts={self.playouts}" if self.playouts is not None else f"seconds={self.seconds}"
         return f"<{self.name}: {self.selection}, {budget}, seed={self.seed}>"
-
-
-def starting_state(env: Any) -> State:
-    """The state of an environment, wrapped or not, or a State itself.
-
-    Raises TypeError for something without the hooks, ValueError for a finished game.
-    """
-    inner = getattr(env, "unwrapped", env)
-    clone_state = getattr(inner, "clone_state", None)
-    state = inner if isinstance(inner, State) else clone_state() if callable(clone_state) else None
-    if not isinstance(state, State):
-        raise TypeError(f"a planner needs an environment with clone_state() or a State, not {type(inner).__name__}")
-    if state.over:
-        raise ValueError("the game is over: there is no move to plan")
-    return state
 
 
 class Worker:
@@ -188,26 +204,31 @@ class Worker:
         room = min(FIRST_ROOM if share is None else share, FIRST_ROOM, planner.max_nodes)
         self.graph = Graph(planner.selection, rules, room, planner.max_nodes - 1, planner.options)
         self.work = engine.work_for(rules)
+        self.searched = Searched()
         self.cpu_seconds = 0.0
 
     def begin(self, state: State, rng: np.ndarray, share: int | None, stop: Event) -> None:
         """Prepares a search from a state for so many playouts (None: until the seconds are gone)."""
         self.root, self.share, self.stop = state.array(), share, stop
         self.work.rng[:] = rng
+        if self.rules.live is not None:
+            self.rules.live.reseed(int(rng[0]))
         self.work.words[:] = np.frombuffer(state.position, np.uint64)
+        self.searched.forget()
         self.graph = self.graph.begin(self.work.words, state.player)
+        self.searched = Searched(self.graph, state)
 
     def run(self) -> None:
         """Runs to the end of the budget, or to the stop."""
         began, cpu = time.perf_counter(), time.thread_time()
-        planner, graph = self.planner, self.graph
+        planner = self.planner
         done, chunk = 0, 256
         try:
             while not self.stop.is_set():
                 goal = done + chunk if self.share is None else min(done + chunk, self.share)
                 before = time.perf_counter()
-                while not engine.simulate(self.kernels, graph.header, self.work, self.rules.board, self.root, goal):
-                    graph.grow(None if self.share is None else self.share - graph.count("playouts"))
+                with nullcontext() if self.rules.live is None else self.rules.live.listening():
+                    self._simulate(goal)
                 now = time.perf_counter()
                 pace = goal - done
                 done = goal
@@ -224,6 +245,15 @@ class Worker:
             raise
         finally:
             self.cpu_seconds = time.thread_time() - cpu
+
+    def _simulate(self, goal: int) -> None:
+        """Simulations until the graph has had so many. Raises what an environment that others wrote has raised."""
+        graph = self.graph
+        while not engine.simulate(self.kernels, graph.header, self.work, self.rules.board, self.root, goal):
+            if graph.count("wanted") == BROKEN:
+                caught = self.rules.live.failure() if self.rules.live is not None else None
+                raise caught or RuntimeError(f"{self.rules} goes on at a position without legal moves")
+            graph.grow(None if self.share is None else self.share - graph.count("playouts"))
 
 
 def _run(workers: list[Worker], stop: Event) -> bool:

@@ -1,0 +1,399 @@
+"""Kernels that call back into Python: the seam for games that are Python objects, so that planners run them in the same loop.
+
+There is one live game. A simulation puts it back to the root at its first move and steps on from there, in the descent and
+in the playout, so what a simulation costs is one restoring and the game's own steps. A state of such a game tells whether it
+is the root or wherever the live game stands now; that one is never copied.
+
+An exception in a callback is kept: the state's player becomes FAILED, the search stops, and the planner raises the exception.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import threading
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from types import FrameType
+from typing import Any, Protocol
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload
+
+from ucd_envs.records import array_at, configuration, fields, record
+from ucd_envs.rng import below, draw
+from ucd_envs.rules import (
+    FAILED,
+    IS_LEGAL,
+    LEGAL_ACTIONS,
+    OBSERVE,
+    OVER,
+    PLAY,
+    PLAYOUT,
+    PLAYOUT_ACTION,
+    POSITION,
+    READ_PAYOFFS,
+    RESET,
+    Kernels,
+    Rules,
+    State,
+    kernel,
+)
+
+
+class Game(Protocol):
+    """One live game of Python: it can be looked at, stepped, and put back to the root of a search."""
+
+    players: int
+    actions: int
+    longest: int
+    """A search looks no more than so many plies ahead; games that go on are cut there and paid as they stand."""
+
+    def restart(self) -> None:
+        """Puts the live game back to the root."""
+
+    def reseed(self, seed: int) -> None:
+        """Begins a new sequence of chance, where the game has any."""
+
+    def player(self) -> int:
+        """The player to move, or -1 when the game is over."""
+
+    def legal_actions(self) -> Sequence[int]:
+        """The legal actions, ascending, at least one. Asked while the game goes on."""
+
+    def step(self, action: int) -> None:
+        """Plays a legal action."""
+
+    def position(self) -> Hashable:
+        """All that the future and the payoffs depend on; equal positions of one ply are searched as one."""
+
+    def payoffs(self) -> Sequence[float]:
+        """Each player's payoff in [0, 1], as the game stands."""
+
+
+LIVE = -1
+MOST_KEYS = 1_000_000
+"""Positions that are known by number at most; then the numbering begins anew with the next search."""
+BOARD = record(
+    ("legal_actions", np.uint64),
+    ("play", np.uint64),
+    ("position", np.uint64),
+    ("payoffs", np.uint64),
+    ("playout", np.uint64),
+    ("numbers", np.uint64),
+    ("bits", np.uint64),
+    ("shares", np.uint64),
+    ("room", np.int64),
+    ("longest", np.int64),
+    ("epoch", np.uint64),
+)
+"""Addresses of the callbacks, and of what they read and write: actions, random bits, payoffs; [room] each."""
+STATE = record(("player", np.int32), ("ply", np.int32), ("place", np.int64))
+"""`ply` counts from the root; `place`: the number of the root, or LIVE."""
+CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
+NUMBER, WORD, REAL = np.dtype(np.int32), np.dtype(np.uint64), np.dtype(np.float64)
+U32 = np.uint64(32)
+
+
+def call(address: Any, first: Any, second: Any) -> int:
+    """Calls the function int64(int64, int64) at an address."""
+    return int(CALLBACK(int(address))(int(first), int(second)))
+
+
+@intrinsic
+def _call(typing_context, address, first, second):
+    def generate(context, builder, signature, arguments):
+        word = ir.IntType(64)
+        function = builder.inttoptr(arguments[0], ir.FunctionType(word, [word, word]).as_pointer())
+        return builder.call(function, arguments[1:])
+
+    return types.int64(types.uint64, types.int64, types.int64), generate
+
+
+@overload(call)
+def _compiled_call(address, first, second):
+    return lambda address, first, second: _call(address, first, second)  # type: ignore[call-arg]
+
+
+@kernel(RESET)
+def reset(board, state):
+    """The root is wherever the game was put last; only a state that the game has made knows it."""
+    s = fields(state, STATE)
+    s.player = OVER
+    s.ply = 0
+    s.place = LIVE
+
+
+@kernel(LEGAL_ACTIONS)
+def legal_actions(board, state, actions):
+    """What the callback has written."""
+    b, s = fields(board, BOARD), fields(state, STATE)
+    if s.player < 0:
+        return 0
+    count = call(b.legal_actions, s.place, 0)
+    if count < 0:
+        s.player = FAILED
+        return 0
+    numbers = array_at(b.numbers, (b.room,), NUMBER)
+    for i in range(count):
+        actions[i] = numbers[i]
+    return count
+
+
+@kernel(IS_LEGAL)
+def is_legal(board, state, action):
+    """Whether the action is among the legal ones."""
+    b, s = fields(board, BOARD), fields(state, STATE)
+    if s.player < 0:
+        return False
+    numbers = array_at(b.numbers, (b.room,), NUMBER)
+    found = False
+    for i in range(call(b.legal_actions, s.place, 0)):
+        found = found or numbers[i] == action
+    return found
+
+
+@kernel(PLAY)
+def play(board, state, action):
+    """A step of the live game, from the root if the state is the root."""
+    b, s = fields(board, BOARD), fields(state, STATE)
+    if s.player == FAILED:
+        return
+    player = call(b.play, s.place, action)
+    s.place = LIVE
+    s.ply += 1
+    s.player = OVER if player >= 0 and s.ply >= b.longest else player
+
+
+@kernel(READ_PAYOFFS)
+def payoffs(board, state, out):
+    """What the callback has written."""
+    b, s = fields(board, BOARD), fields(state, STATE)
+    if s.player == FAILED or call(b.payoffs, s.place, 0) < 0:
+        s.player = FAILED
+        return
+    shares = array_at(b.shares, (b.room,), REAL)
+    for player in range(out.size):
+        out[player] = shares[player]
+
+
+@kernel(POSITION)
+def position(board, state, words):
+    """The number of the position among those seen, and which numbering that is."""
+    b, s = fields(board, BOARD), fields(state, STATE)
+    number = np.int64(-1) if s.player == FAILED else call(b.position, s.place, s.ply)
+    if number < 0:
+        s.player = FAILED
+        number = np.int64(0)
+    words[0] = np.uint64(number)
+    words[1] = b.epoch
+
+
+@kernel(PLAYOUT)
+def playout(board, state, rng, trace):
+    """Random steps to the end, by one callback that is given as many random words as it can need."""
+    b, s = fields(board, BOARD), fields(state, STATE)
+    bits = array_at(b.bits, (b.room,), WORD)
+    first, second = rng[0], rng[1]
+    for i in range(b.longest - s.ply):
+        bits[i] = draw(rng) >> U32
+    rng[0], rng[1] = first, second
+    played = np.int64(-1) if s.player == FAILED else call(b.playout, s.place, s.ply)
+    s.place = LIVE
+    if played < 0:
+        s.player = FAILED
+        return 0
+    numbers = array_at(b.numbers, (b.room,), NUMBER)
+    for i in range(played):
+        draw(rng)
+        if trace.size > 0:
+            trace[i] = numbers[i]
+    s.ply += np.int32(played)
+    s.player = OVER
+    return played
+
+
+@kernel(PLAYOUT_ACTION)
+def playout_action(board, state, rng):
+    """Any legal action, each with the same probability; -1 when the callback has failed."""
+    b, s = fields(board, BOARD), fields(state, STATE)
+    count = np.int64(-1) if s.player == FAILED else call(b.legal_actions, s.place, 0)
+    if count <= 0:
+        s.player = FAILED
+        return np.int64(-1)
+    return np.int64(array_at(b.numbers, (b.room,), NUMBER)[below(rng, np.uint64(count))])
+
+
+@kernel(OBSERVE)
+def observe(board, state, player, planes):
+    """Nothing: the game has its own observations."""
+    for i in range(planes.size):
+        planes[i] = 0
+
+
+def unhashable(key: Any, error: TypeError) -> TypeError:
+    """What is raised for a position that cannot be the key of a dictionary."""
+    return TypeError(f"a position must be hashable, but {key!r} is not ({error})")
+
+
+class Trampolines:
+    """The callbacks of one live game, and its Rules."""
+
+    def __init__(self, game: Game, name: str) -> None:
+        self.game = game
+        self.place = 0
+        self.epoch = 0
+        self.base = 0
+        self.keys: dict[tuple[Hashable, int], int] = {}
+        self.caught: BaseException | None = None
+        room = max(game.longest, game.actions, game.players) + 1
+        self._numbers, self._bits = (ctypes.c_int32 * room)(), (ctypes.c_uint64 * room)()
+        self._shares = (ctypes.c_double * room)()
+        self._inside = False
+        self._waiting: Callable[[], Any] | None = None
+        functions = (self._legal_actions, self._play, self._position, self._payoffs, self._playout)
+        self._callbacks = [CALLBACK(self._guarded(function)) for function in functions]
+        addresses = [ctypes.cast(callback, ctypes.c_void_p).value or 0 for callback in self._callbacks]
+        addresses += [ctypes.addressof(array) for array in (self._numbers, self._bits, self._shares)]
+        names = list(BOARD.names or ())[: len(addresses)]
+        board = configuration(BOARD, room=room, longest=game.longest, epoch=0, **dict(zip(names, addresses, strict=True)))
+        self._board = board.view(BOARD)[0]
+        self.rules = Rules(
+            name=name,
+            settings={},
+            players=game.players,
+            actions=game.actions,
+            longest=game.longest,
+            board=board,
+            state_bytes=STATE.itemsize,
+            position_words=2,
+            planes=(1, 1, 1),
+            tiling="square",
+            kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, position, playout, playout_action, observe),
+            action_name=str,
+            action_named=int,
+            live=self,
+        )
+
+    def begin(self) -> State:
+        """The state of the root, at which the live game has just been put; earlier states are no longer of use."""
+        self.place += 1
+        key = self.game.position()
+        try:
+            hash(key)
+        except TypeError as error:
+            raise unhashable(key, error) from error
+        plies = range(self.base + 1, self.base + self.game.longest + 1)
+        seen = next((ply for ply in plies if (key, ply) in self.keys), None) if len(self.keys) < MOST_KEYS else None
+        if seen is None and (key, self.base) in self.keys and len(self.keys) < MOST_KEYS:
+            seen = self.base
+        if seen is None:
+            self.epoch += 1
+            self._board.epoch = self.epoch
+            self.keys.clear()
+        self.base = seen or 0
+        data = np.zeros(1, STATE)
+        data["player"], data["place"] = self.game.player(), self.place
+        return State(self.rules, data.tobytes())
+
+    def reseed(self, seed: int) -> None:
+        """Begins a new sequence of chance for a search."""
+        self.game.reseed(seed)
+
+    def failure(self) -> BaseException | None:
+        """Takes what a callback has caught."""
+        caught, self.caught = self.caught, None
+        return caught
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """While it lasts, Ctrl-C is raised inside callbacks only: elsewhere ctypes would print and drop it."""
+        handler = signal.getsignal(signal.SIGINT)
+        if threading.current_thread() is not threading.main_thread() or not callable(handler):
+            yield
+            return
+
+        def interrupted(number: int, frame: FrameType | None) -> None:
+            if self._inside:
+                handler(number, frame)
+            else:
+                self._waiting = partial(handler, number, frame)
+
+        signal.signal(signal.SIGINT, interrupted)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, handler)
+            self._let_in()
+
+    def _let_in(self) -> None:
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            waiting()
+
+    def _guarded(self, function: Callable[[int, int], int]) -> Callable[[int, int], int]:
+        """A callback that keeps what the function raises, and then answers FAILED."""
+
+        def guarded(first: int, second: int) -> int:
+            try:
+                self._inside = True
+                if self._waiting is not None:
+                    self._let_in()
+                answer = function(first, second)
+                self._inside = False
+                return answer
+            except BaseException as error:
+                self._inside = False
+                self.caught = error
+                return FAILED
+
+        return guarded
+
+    def _legal_actions(self, place: int, _: int) -> int:
+        self._go_to(place)
+        actions = self.game.legal_actions()
+        self._numbers[: len(actions)] = list(actions)
+        return len(actions)
+
+    def _play(self, place: int, action: int) -> int:
+        self._go_to(place)
+        self.game.step(action)
+        return self.game.player()
+
+    def _position(self, place: int, ply: int) -> int:
+        self._go_to(place)
+        key = self.game.position()
+        try:
+            return self.keys.setdefault((key, self.base + ply), len(self.keys))
+        except TypeError as error:
+            raise unhashable(key, error) from error
+
+    def _payoffs(self, place: int, _: int) -> int:
+        self._go_to(place)
+        payoffs = self.game.payoffs()
+        self._shares[: len(payoffs)] = list(payoffs)
+        return 0
+
+    def _playout(self, place: int, ply: int) -> int:
+        self._go_to(place)
+        bits, numbers = self._bits, self._numbers
+        player, legal_actions, step = self.game.player, self.game.legal_actions, self.game.step
+        played, left = 0, self.game.longest - ply
+        while played < left and player() >= 0:
+            actions = legal_actions()
+            action = actions[(bits[played] * len(actions)) >> 32]
+            numbers[played] = action
+            step(action)
+            played += 1
+        return played
+
+    def _go_to(self, place: int) -> None:
+        """Puts the live game at the root if that is where a state is."""
+        if place == LIVE:
+            return
+        if place != self.place:
+            raise ValueError("this state is of an earlier search: ask the environment for a new one")
+        self.game.restart()
