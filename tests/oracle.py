@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 Position = Hashable
 Edge = tuple[Position, Hashable]
@@ -64,6 +65,29 @@ class Graph:
         self.simulations += 1
         return [(source, action) for source, action, _ in path], gain
 
+    def reached(self, root: Position) -> set[Position]:
+        """Return the root and the positions that recorded edges lead to from it."""
+        found, queue = {root}, [root]
+        while queue:
+            targets = {self.target[edge] for edge in self.out.get(queue.pop(), [])}
+            fresh = {target for target in targets if target is not None} - found
+            queue.extend(fresh)
+            found |= fresh
+        return found
+
+    def forget(self, root: Position) -> None:
+        """Drop every position and edge that recorded edges do not lead to from the root, with all that is known of them."""
+        kept = self.reached(root)
+        self.out = {position: edges for position, edges in self.out.items() if position in kept}
+        self.into = {v: [e for e in edges if e[0] in kept] for v, edges in self.into.items() if v in kept}
+        for table in self.edge_tables():
+            for edge in [edge for edge in table if edge[0] not in kept]:
+                del table[edge]
+
+    def edge_tables(self) -> list[dict[Edge, Any]]:
+        """Return every table of this log that has an entry an edge."""
+        return [self.target, self.n, self.w]
+
     def below(self, edge: Edge) -> list[Edge]:
         """Return the recorded edges out of the edge's target, none when the game is over there."""
         return self.out.get(self.target[edge], [])
@@ -92,9 +116,17 @@ class Descents(Graph):
             self.n[edge], self.w[edge] = self.n[edge] + 1, add(self.w[edge], gain)
         self.n_end[edge], self.w_end[edge] = self.n_end[edge] + 1, add(self.w_end[edge], gain)
 
+    def edge_tables(self) -> list[dict[Edge, Any]]:
+        """Return every table of this log that has an entry an edge."""
+        return [*super().edge_tables(), self.n_end, self.w_end]
+
 
 class Oracle(Descents):
     """The adapted statistics, each query computed from scratch by their definitions."""
+
+    def ended(self, edge: Edge) -> tuple[Vector, Fraction]:
+        """Return what ended here, for a look below the edge: w', n'."""
+        return self.w_end[edge], self.n_end[edge]
 
     def layers(self, edge: Edge, d: Depth) -> list[list[Edge]]:
         """Return the distinct edges k = 0, 1, ... d steps below the edge, each needed at depth d - k."""
@@ -109,7 +141,7 @@ class Oracle(Descents):
         for k, layer in reversed(list(enumerate(self.layers(edge, d)))):
             means: dict[Edge, Vector] = {}
             for e in layer:
-                total, count = (self.w[e], self.n[e]) if k == d else (self.w_end[e], self.n_end[e])
+                total, count = (self.w[e], self.n[e]) if k == d else self.ended(e)
                 for f in self.below(e) if k < d else []:
                     total, count = add(total, lower[f], self.n[f]), count + self.n[f]
                 means[e] = tuple(x / count for x in total)
@@ -123,7 +155,7 @@ class Oracle(Descents):
             if k == d:
                 lower = {e: self.n[e] for e in layer}
             else:
-                lower = {e: sum((lower[f] for f in self.below(e)), self.n_end[e]) for e in layer}
+                lower = {e: sum((lower[f] for f in self.below(e)), self.ended(e)[1]) for e in layer}
         return lower[edge]
 
     def parent_visits(self, position: Position, d: Depth) -> Fraction:
@@ -133,6 +165,43 @@ class Oracle(Descents):
     def value(self, edge: Edge, d1: Depth, d2: Depth, d3: Depth, c: float, player: int) -> float:
         """Return mu_d1 + c sqrt(log p_d2 / n_d3) for the player."""
         return bound(self.mean(edge, d1)[player], self.parent_visits(edge[0], d2), self.visits(edge, d3), c)
+
+
+class Places(Oracle):
+    """The adapted statistics where playouts that ended at a position v are kept at v, whichever edge they came by.
+
+    n'(v), w'(v) stand for n'(e), w'(e) of every edge e that leads to v, and p_d counts n'(u) in too. An edge that ends
+    the game keeps its own.
+    """
+
+    def __init__(self, players: int) -> None:
+        super().__init__(players)
+        self.n_here: defaultdict[Position, Fraction] = defaultdict(Fraction)
+        self.w_here: defaultdict[Position, Vector] = defaultdict(lambda: self.zero)
+
+    def record(self, path: Sequence[Step], payoffs: Iterable[float | Fraction]) -> None:
+        """Add one simulation, its path from the root down and one payoff in [0, 1] a player."""
+        gain = tuple(Fraction(x) for x in payoffs)
+        super().record(path, gain)
+        last = path[-1][2]
+        if last is not None:
+            self.n_here[last], self.w_here[last] = self.n_here[last] + 1, add(self.w_here[last], gain)
+
+    def ended(self, edge: Edge) -> tuple[Vector, Fraction]:
+        """Return what ended where the edge leads: w', n' of the position, or of the edge itself when the game is over there."""
+        target = self.target[edge]
+        return super().ended(edge) if target is None else (self.w_here[target], self.n_here[target])
+
+    def parent_visits(self, position: Position, d: Depth) -> Fraction:
+        """Return p_d of any edge out of the position: n' of the position, and n_d of all edges out of it."""
+        return self.n_here[position] + super().parent_visits(position, d)
+
+    def forget(self, root: Position) -> None:
+        """Drop what recorded edges do not lead to from the root; the root keeps what ended there."""
+        super().forget(root)
+        for table in (self.n_here, self.w_here):
+            for position in [position for position in table if position not in self.out]:
+                del table[position]
 
 
 class UpdateAll(Graph):
@@ -226,6 +295,19 @@ class Section34(Descents):
                     for d in self.depths:
                         self.A[u, d], self.B[u, d] = self.A[u, d] + da[d], add(self.B[u, d], db[d])
             distance, change, ply = up_distance, up_change, ply - 1
+
+    def forget(self, root: Position) -> None:
+        """Drop what recorded edges do not lead to from the root, with all caches of it."""
+        super().forget(root)
+        for table in (self.A, self.B):
+            for key in [key for key in table if key[0] not in self.out]:
+                del table[key]
+        for key in [key for key in self.stored if key[0] not in self.target]:
+            del self.stored[key]
+
+    def edge_tables(self) -> list[dict[Edge, Any]]:
+        """Return every table of this log that has an entry an edge."""
+        return [*super().edge_tables(), self.means, self.counts]
 
     def refreshed_mean(self, edge: Edge, d: Depth) -> Vector:
         """Return mu_d from the edge's raw statistics and its target's cached sums."""

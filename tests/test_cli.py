@@ -17,6 +17,7 @@ from ucd_envs import registry
 from ucd_planners import bench, cli
 from ucd_planners.arena import match as arena
 from ucd_planners.arena.match import Match, play_match
+from ucd_planners.cli.match import match_row
 from ucd_planners.statistics import wilson
 
 
@@ -89,7 +90,7 @@ def test_a_match_has_the_documented_fields(capsys: pytest.CaptureFixture[str]) -
 def test_a_match_of_the_command_is_that_of_the_library(capsys: pytest.CaptureFixture[str]) -> None:
     row = row_of(capsys, games="30", seed="7")
     result = play_match(Match("tic_tac_toe", "uct", "ucd", budget={"playouts": 5}, games=30, seed=7))
-    expected = cli.match_row(result) | {"playouts_per_s": row["playouts_per_s"]}
+    expected = match_row(result) | {"playouts_per_s": row["playouts_per_s"]}
     assert row == json.loads(json.dumps(expected))
 
 
@@ -316,7 +317,7 @@ def test_the_example_of_the_help_runs(capsys: pytest.CaptureFixture[str]) -> Non
     ("words", "sentence"),
     [
         ([], "the following arguments are required: command"),
-        (["play"], "argument command: invalid choice: 'play'"),
+        (["dance"], "argument command: invalid choice: 'dance'"),
         (["mat"], "argument command: invalid choice: 'mat'"),
         (["--size", "5"], "argument command: invalid choice: '5'"),
         (["--seed"], "the following arguments are required: command"),

@@ -12,11 +12,13 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ucd_envs import registry
 from ucd_planners.arena import match as arena
-from ucd_planners.arena.match import Game, Match, MatchResult, Tally, play_game, play_match
+from ucd_planners.arena.match import Game, Match, MatchResult, Solo, StoppedError, Tally, play_game, play_match
+from ucd_planners.notation import planner_from
 from ucd_planners.planner import Planner
 from ucd_planners.statistics import wilson
 
@@ -234,6 +236,86 @@ def test_what_cannot_be_played_is_refused_before_any_game(changes: dict[str, Any
 def test_jobs_out_of_range_are_refused(jobs: Any) -> None:
     with pytest.raises((ValueError, TypeError), match="jobs must be"):
         play_match(noughts(), jobs)
+
+
+# Solos, and what all contests share.
+
+
+def solo(**changes: Any) -> Solo:
+    """A quick game of one player."""
+    usual: dict[str, Any] = {"settings": {"steps": 6}, "budget": {"playouts": 20}, "games": 3, "seed": 5}
+    return Solo("leftright", "uct(c=0.3)", **(usual | changes))
+
+
+def test_a_solo_is_played_from_the_only_seat() -> None:
+    assert [play_game(solo(), number).seat for number in range(3)] == [0, 0, 0]
+
+
+def test_a_solo_counts_for_its_one_planner() -> None:
+    """20 playouts for each of 6 steps."""
+    game = play_game(solo(), 0)
+    assert (game.playouts, len(game.cpu_seconds)) == ((120,), 1)
+
+
+def test_the_payoff_of_a_solo_is_that_of_its_moves() -> None:
+    """0 is a step to the left."""
+    game = play_game(solo(budget={"playouts": 2}), 0)
+    assert game.payoff == game.moves.count(0) / 6
+
+
+def test_a_planner_that_looks_ahead_goes_left() -> None:
+    assert play_game(solo(budget={"playouts": 1000}), 0).payoff == 1.0
+
+
+def test_games_of_a_solo_depend_on_seed_and_number_alone() -> None:
+    one = solo(settings={"steps": 40}, budget={"playouts": 2})
+    lines = [
+        play_game(each, number).moves
+        for each in (one, solo(settings={"steps": 40}, budget={"playouts": 2}, seed=6))
+        for number in (0, 1)
+    ]
+    assert (len(set(lines)), play_game(one, 1).moves) == (4, lines[1])
+
+
+def test_a_game_begins_as_a_planner_with_the_seed_of_its_number_does() -> None:
+    seed = int(np.random.SeedSequence((5, 0, 0)).generate_state(1, np.uint64)[0])
+    state = registry.rules("leftright", steps=6).initial_state()
+    assert play_game(solo(), 0).moves[0] == planner_from("uct(c=0.3)", playouts=20, seed=seed).search(state).action
+
+
+def test_an_odd_number_of_solos_is_fine() -> None:
+    assert solo(games=1).games == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"game": "chess"}, "unknown game 'chess'"),
+        ({"game": "hex"}, "a solo needs a game of one player, but .* has 2"),
+        ({"settings": {"steps": 0}}, "steps must be from 1 to"),
+        ({"settings": {"komi": 7}}, "leftright_v0 has no setting 'komi'"),
+        ({"a": "foo"}, "unknown planner 'foo'"),
+        ({"a": None}, "a planner must be written as text"),
+        ({"budget": {}}, "a budget is either playouts or seconds"),
+        ({"games": 0}, "games must be from 1 to"),
+        ({"seed": -1}, "seed must be from 0 to"),
+    ],
+)
+def test_a_solo_that_cannot_be_played_is_refused_before_any_game(changes: dict[str, Any], reason: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=rf"\A{reason}"):
+        Solo(**({"game": "leftright", "a": "uct"} | changes))
+
+
+def test_the_clock_on_the_wall_runs_while_planners_think() -> None:
+    game = play_game(noughts("uct(seconds=0.01)", "uct(seconds=0.01)"), 0)
+    assert game.seconds >= 0.01 * len(game.moves)
+
+
+def test_a_stopped_game_is_no_game() -> None:
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(StoppedError):
+        play_game(solo(), 0, stop)
 
 
 # Progress, the caller's executor, failures and Ctrl-C.

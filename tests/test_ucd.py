@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -16,156 +16,33 @@ import hash_game
 import numpy as np
 import oracle
 import pytest
+from searching import (
+    INF,
+    C,
+    Search,
+    assert_exact,
+    bound_of,
+    close,
+    log_of,
+    random_games,
+    real_games,
+    scaled_log,
+)
 
 import ucd_envs
-from ucd_envs.rng import seeded
-from ucd_envs.rules import Rules, State
-from ucd_planners import search as engine
+from ucd_envs.rules import Rules
 from ucd_planners import simple_way, uct, uct1, uct2, uct3, update_all
-from ucd_planners.memory import Graph
 from ucd_planners.planner import Planner
 from ucd_planners.selection.seam import Selection
 from ucd_planners.selection.ucb import explore_of, weight_of
 from ucd_planners.selection.ucd import UCD
 from ucd_planners.selection.update_all import UpdateAll
 
-C = 0.3
-INF = math.inf
 DEPTHS = tuple(product((0, 1, 2, 3, INF), repeat=3))
 FEW_DEPTHS = ((0, 0, 0), (1, 0, 1), (2, 1, 0), (0, 2, 3), (3, 3, 3), (INF, 0, 1), (1, INF, INF), (INF, INF, INF))
-Position = bytes
-Path = list[tuple[Position, int, Position | None]]
 
 every_depth = pytest.mark.parametrize("depths", DEPTHS, ids=lambda depths: ",".join(map(str, depths)))
 some_depths = pytest.mark.parametrize("depths", FEW_DEPTHS, ids=lambda depths: ",".join(map(str, depths)))
-
-
-class Search:
-    """A search in steps of one playout; its arrays begin as small as they can be, and grow on the way."""
-
-    def __init__(self, start: State, selection: Selection, seed: int = 0, most_edges: int = 2**20) -> None:
-        self.start, self.root = start, start.array()
-        self.graph = Graph(selection, start.rules, 1, most_edges)
-        self.kernels, self.work = engine.bound_kernels(start.rules, selection), engine.work_for(start.rules)
-        self.work.rng[:] = seeded(seed)
-        engine.plant(self.graph.header, np.frombuffer(bytearray(start.position), np.uint64), start.player)
-
-    def step(self) -> tuple[Path, list[float]]:
-        """One playout: the path of its descent, positions by their words and None for the end of the game, and its payoffs."""
-        graph, path = self.graph, self.work.path
-        path[1].fill(-1)
-        self.run(graph.count("playouts") + 1)
-        length = int((path[1] >= 0).sum())
-        log: Path = []
-        for node, number in path[:2, :length].T.tolist():
-            edge = graph.edges[number]
-            log.append(
-                (self.position(node), int(edge["action"]), self.position(edge["target"]) if edge["target"] >= 0 else None)
-            )
-        return log, self.work.payoffs.tolist()
-
-    def run(self, goal: int) -> None:
-        """Playouts until there have been so many."""
-        while not engine.simulate(self.kernels, self.graph.header, self.work, self.start.rules.board, self.root, goal):
-            self.graph.grow(None)
-
-    def steps(self, playouts: int) -> Iterator[tuple[Path, list[float]]]:
-        """So many playouts."""
-        return (self.step() for _ in range(playouts))
-
-    def position(self, node: int) -> Position:
-        """The words of a node's position."""
-        return self.graph.positions[node].tobytes()
-
-    def nodes(self) -> Iterator[tuple[int, Position]]:
-        """Every node with its position."""
-        return ((node, self.position(node)) for node in range(self.graph.count("node_count")))
-
-    def edges(self) -> Iterator[tuple[int, int, oracle.Edge]]:
-        """Every edge: its number, its source's mover, and its name in the oracle."""
-        for node, position in self.nodes():
-            block = self.graph.block(node)
-            for number in range(block.start, block.stop):
-                yield number, int(self.graph.nodes[node]["mover"]), (position, int(self.graph.edges[number]["action"]))
-
-
-def random_games(seed: int, **settings: Any) -> list[State]:
-    """The starts of random games for one, two and three players, with several ways to most positions."""
-    sizes = {"width": 6, "branching": 4, "plies": 7, **settings}
-    return [hash_game.rules(seed=seed, players=players, **sizes).initial_state() for players in (1, 2, 3)]
-
-
-def real_games() -> list[State]:
-    """Positions of the package's games from which a few playouts meet many transpositions."""
-    starts = [
-        (ucd_envs.rules("tic_tac_toe"), (4, 0, 8)),
-        (ucd_envs.rules("hex", size=3), (0, 8, 4)),
-        (ucd_envs.rules("connect_four", columns=4, rows=4), (0, 0, 1, 1, 3, 2)),
-        (ucd_envs.rules("leftright", steps=12), ()),
-    ]
-    return [after(rules, *actions) for rules, actions in starts]
-
-
-def after(rules: Rules, *actions: int) -> State:
-    """The state after so many moves."""
-    state = rules.initial_state()
-    for action in actions:
-        state = state.after(action)
-    return state
-
-
-def close(left: float | np.ndarray, right: Any) -> bool:
-    """Whether floating-point numbers are these fractions, up to 1e-9 of their size."""
-    return bool(np.allclose(left, np.array(right, float), rtol=1e-9, atol=1e-12))
-
-
-def scaled_log(c: float, visits: Any) -> float:
-    """c sqrt(log p); 0 for p <= 1."""
-    return c * math.sqrt(math.log(visits)) if visits > 1 else 0.0
-
-
-def assert_log(search: Search, log: oracle.Descents) -> None:
-    """n, w, n', w' of every edge are those of the log, and no edge is missing."""
-    graph, names = search.graph, []
-    for number, _, edge in search.edges():
-        assert graph.edges[number]["visits"] == log.n[edge]
-        assert graph.edges[number]["ended"] == log.n_end[edge]
-        assert close(graph.payoff[number], log.w[edge])
-        if graph.layout.ended:
-            assert close(graph.ended_payoff[number], log.w_end[edge])
-        names.append(edge)
-    assert sorted(names) == sorted(log.edges())
-
-
-def assert_definition(search: Search, log: oracle.Oracle, selection: UCD) -> None:
-    """Means, visits, weights and level sums everywhere in the graph are those of equations 9-13."""
-    graph, d1, d2, d3 = search.graph, selection.d1, selection.d2, selection.d3
-    assert_log(search, log)
-    for number, mover, edge in search.edges():
-        assert close(graph.exploit[number], log.mean(edge, d1)[mover])
-        assert close(graph.explore[number], 1 / math.sqrt(log.visits(edge, d3)))
-    last_a, b_levels = selection.levels()
-    levels_a = [*range(last_a + 1), *([INF] if INF in (d2, d3) else [])]
-    levels_b = [INF] if d1 == INF else [*range(b_levels)]
-    for node, position in search.nodes():
-        out = log.out.get(position, [])
-        assert close(graph.weight[node], scaled_log(selection.c, log.parent_visits(position, d2)))
-        a = [sum(log.visits(f, d) for f in out) for d in levels_a]
-        b = [sum(log.n[f] * log.mean(f, d)[player] for f in out) for d in levels_b for player in range(log.players)]
-        assert graph.sums[node, : len(a)].tolist() == [float(count) for count in a]
-        assert close(graph.sums[node, len(a) :], b)
-
-
-def assert_exact(
-    start: State, selection: UCD, playouts: int, looks: set[int], seed: int = 0, most_edges: int = 2**20
-) -> Search:
-    """The whole graph agrees with the definitions after the playouts of these numbers."""
-    search, log = Search(start, selection, seed, most_edges), oracle.Oracle(start.rules.players)
-    for number, (path, payoffs) in enumerate(search.steps(playouts), 1):
-        log.record(path, payoffs)
-        if number in looks:
-            assert_definition(search, log, selection)
-    return search
 
 
 # Cached values and definitions
@@ -251,7 +128,7 @@ def test_cached_values_are_the_definitions_in_many_random_graphs(seed: int) -> N
     for number, depths in enumerate(DEPTHS):
         sizes = {"width": 3 + seed % 8, "branching": 2 + seed % 5, "plies": 4 + number % 8}
         for start in random_games(1000 * (seed + 1) + number, **sizes):
-            assert_exact(start, UCD(*depths, C), 120, {60, 119, 120}, seed, most_edges=10 ** (1 + number % 3))
+            assert_exact(start, UCD(*depths, C), 120, {60, 119, 120}, seed=seed, most_edges=10 ** (1 + number % 3))
 
 
 # The literal rule of section 3.4, and update-all
@@ -261,16 +138,7 @@ def test_cached_values_are_the_definitions_in_many_random_graphs(seed: int) -> N
 def test_the_literal_backup_is_the_rule_of_section_3_4(depths: tuple[float, float, float]) -> None:
     """backup="section_3_4" caches what the rule, executed step by step in fractions, caches."""
     for start in random_games(seed=DEPTHS.index(depths)):
-        search, log = Search(start, UCD(*depths, C, backup="section_3_4")), oracle.Section34(start.rules.players, *depths)
-        for number, (path, payoffs) in enumerate(search.steps(35), 1):
-            log.record(path, payoffs)
-            if number in (20, 34, 35):
-                assert_log(search, log)
-                for place, mover, edge in search.edges():
-                    assert close(search.graph.exploit[place], log.cached_mean(edge)[mover])
-                    assert close(search.graph.explore[place], 1 / math.sqrt(log.cached_visits(edge)))
-                for node, position in search.nodes():
-                    assert close(search.graph.weight[node], scaled_log(C, log.parent_visits(position)))
+        assert_exact(start, UCD(*depths, C, backup="section_3_4"), 35, {20, 34, 35})
 
 
 @every_depth
@@ -314,58 +182,16 @@ def test_the_smallest_graph_where_the_literal_rule_differs(backup: str, seen: in
 def test_update_all_counts_a_playout_once_at_every_edge_above_its_leaf() -> None:
     """Means, visits and weights after every playout are those of the oracle's own update-all."""
     for start in (start for seed in range(20) for start in random_games(seed)):
-        search, log = Search(start, UpdateAll(C), seed=1), oracle.UpdateAll(start.rules.players)
-        for path, payoffs in search.steps(40):
-            log.record(path, payoffs)
-        assert_update_all(search, log)
+        assert_exact(start, UpdateAll(C), 40, {40}, seed=1)
 
 
 def test_update_all_counts_right_in_real_games() -> None:
     """The same in tic-tac-toe, Hex, Connect Four and LeftRight, where edges count up to thousands of ways to them as one."""
     for start in real_games():
-        search, log = Search(start, UpdateAll(C)), oracle.UpdateAll(start.rules.players)
-        for path, payoffs in search.steps(80):
-            log.record(path, payoffs)
-            assert_update_all(search, log)
-
-
-def assert_update_all(search: Search, log: oracle.UpdateAll) -> None:
-    """n, w and what selection makes of them, everywhere in the graph."""
-    graph, names = search.graph, []
-    for number, mover, edge in search.edges():
-        assert graph.edges[number]["visits"] == log.visits(edge)
-        assert close(graph.payoff[number], log.w[edge])
-        assert close(graph.exploit[number], log.mean(edge)[mover])
-        assert close(graph.explore[number], 1 / math.sqrt(log.visits(edge)))
-        names.append(edge)
-    assert sorted(names) == sorted(log.edges())
-    for node, position in search.nodes():
-        assert close(graph.weight[node], scaled_log(C, sum(log.visits(f) for f in log.out.get(position, []))))
+        assert_exact(start, UpdateAll(C), 80, set(range(81)))
 
 
 # Selection
-
-
-Bounds = Callable[[oracle.Edge, int], float]
-
-
-def bounds_of(selection: Any, players: int) -> tuple[Any, Bounds]:
-    """An oracle's log, and the value of an edge for its source's mover by this selection."""
-    if isinstance(selection, UpdateAll):
-        log = oracle.UpdateAll(players)
-        return log, lambda edge, mover: log.value(edge, C, mover)
-    depths = (selection.d1, selection.d2, selection.d3)
-    if selection.backup == "descent":
-        exact = oracle.Oracle(players)
-        return exact, lambda edge, mover: exact.value(edge, *depths, C, mover)
-    rule = oracle.Section34(players, *depths)
-
-    def bound(edge: oracle.Edge, mover: int) -> float:
-        weight = scaled_log(C, rule.parent_visits(edge[0]))
-        return float(rule.cached_mean(edge)[mover]) + weight / math.sqrt(rule.cached_visits(edge))
-
-    return rule, bound
-
 
 SELECTIONS = (
     *(UCD(*depths, C) for depths in FEW_DEPTHS),
@@ -381,7 +207,7 @@ def test_every_descent_follows_the_largest_bound(selection: Selection) -> None:
     exceeds; on through every known position, and no further than the first new one."""
     for start in (*random_games(seed=7), *real_games()):
         search = Search(start, selection)
-        log, bound = bounds_of(selection, start.rules.players)
+        log = log_of(selection, start.rules.players)
         states = {start.position: start}
         for path, payoffs in search.steps(60):
             for source, action, target in path:
@@ -390,8 +216,8 @@ def test_every_descent_follows_the_largest_bound(selection: Selection) -> None:
                 if untried:
                     assert action in untried
                 else:
-                    best = max(bound(edge, state.player) for edge in known)
-                    assert bound((source, action), state.player) >= best - 1e-9
+                    best = max(bound_of(log, selection, edge, state.player) for edge in known)
+                    assert bound_of(log, selection, (source, action), state.player) >= best - 1e-9
                 child = state.after(action)
                 assert target == (None if child.over else child.position)
                 states.setdefault(child.position, child)

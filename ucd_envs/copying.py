@@ -1,8 +1,9 @@
 """Copies of Python objects that keep their state: snapshots of environments that others wrote.
 
 A snapshot is pickled once and unpickled at every restoring. What has no state of the game in it (spaces, functions, modules,
-loggers, windows) is shared instead of copied, and so are attributes that the user names as constant. Objects that would pickle
-as their constructor's arguments only, as Gymnasium's EzPickle makes its heirs do, are pickled by their attributes.
+loggers, windows) is shared instead of copied, and so are attributes that the user names as constant. A function that holds
+variables of another one may hold the state of the game in them, and is refused. Objects that would pickle as their
+constructor's arguments only, as Gymnasium's EzPickle makes its heirs do, are pickled by their attributes.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.spaces import Space
 
-SHARED = (Space, EnvSpec, logging.Logger, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, types.LambdaType)
+SHARED = (Space, EnvSpec, logging.Logger, types.ModuleType)
+ITSELF = 0
+"""The number of an object inside its own snapshot: a method among its attributes is the copy's own in a copy."""
 CHANCE = (np.random.Generator, np.random.RandomState, random.Random)
 
 
@@ -40,7 +43,11 @@ class Copier:
     def reseed(self, seed: int) -> None:
         """Begins new sequences of chance."""
         for kind, generator in self._generators.items():
-            generator.__setstate__(_seeded(kind, seed).__getstate__())
+            fresh = _seeded(kind, seed)
+            if kind is np.random.Generator:
+                generator.bit_generator.state = fresh.bit_generator.state
+            else:
+                generator.__setstate__(fresh.__getstate__())
 
     def generator(self, kind: type) -> Any:
         """The copier's own generator of a kind."""
@@ -49,18 +56,34 @@ class Copier:
         return self._generators[kind]
 
     def snapshot(self, thing: Any) -> bytes:
-        """An object's attributes as they are now. Raises TypeError for one that cannot be pickled."""
-        buffer = io.BytesIO()
+        """An object's attributes as they are now. Raises TypeError, naming the attribute, if one cannot be pickled."""
+        attributes = {name: value for name, value in thing.__dict__.items() if name not in self.constant}
         try:
-            _Pickler(buffer, self).dump({name: value for name, value in thing.__dict__.items() if name not in self.constant})
-        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            return self._pickled(thing, attributes)
+        except Exception as error:
+            name = next((name for name, value in attributes.items() if not self._can_pickle(thing, value)), "dictionary")
             raise TypeError(
-                f"{type(thing).__name__} cannot be copied ({error}): name clone_state and restore_state of your own"
+                f"{type(thing).__name__} cannot be copied, for its attribute {name} ({error}): name it in constant if it never "
+                "changes, or give the environment clone_state, restore_state and clone"
             ) from error
+
+    def _pickled(self, thing: Any, value: Any) -> bytes:
+        """A value that belongs to an object."""
+        buffer = io.BytesIO()
+        _Pickler(buffer, self, thing).dump(value)
         return buffer.getvalue()
+
+    def _can_pickle(self, thing: Any, value: Any) -> bool:
+        """Whether a value that belongs to an object can be pickled."""
+        try:
+            self._pickled(thing, value)
+        except Exception:
+            return False
+        return True
 
     def restore(self, thing: Any, snapshot: bytes) -> None:
         """Gives an object the attributes of a snapshot, and beside the constant ones no others."""
+        self._shared[ITSELF] = thing
         attributes = _Unpickler(io.BytesIO(snapshot), self._shared).load()
         for name in self.constant & thing.__dict__.keys():
             attributes[name] = thing.__dict__[name]
@@ -78,10 +101,23 @@ class Copier:
         """The number under which an object is shared, or None for one to be copied."""
         if isinstance(thing, CHANCE) and self.reseeded:
             thing = self.generator(type(thing))
-        elif not isinstance(thing, SHARED) and not type(thing).__module__.startswith("pygame"):
+        elif not (isinstance(thing, SHARED) or _is_stateless(thing) or _is_shown(thing)):
             return None
         self._shared[id(thing)] = thing
         return id(thing)
+
+
+def _is_stateless(thing: Any) -> bool:
+    """Whether a thing is a function that holds no variables, and belongs to no object."""
+    if isinstance(thing, types.FunctionType):
+        return thing.__closure__ is None
+    return isinstance(thing, types.BuiltinFunctionType) and isinstance(thing.__self__, types.ModuleType | None)
+
+
+def _is_shown(thing: Any) -> bool:
+    """Whether a thing belongs to pygame's windows: what pygame cannot pickle, unlike its rectangles, vectors and groups."""
+    kind: Any = type(thing)
+    return kind.__module__.startswith("pygame") and kind.__reduce__ is object.__reduce__ and not hasattr(thing, "__dict__")
 
 
 def _seeded(kind: type, seed: int) -> Any:
@@ -90,14 +126,16 @@ def _seeded(kind: type, seed: int) -> Any:
 
 
 class _Pickler(pickle.Pickler):
-    def __init__(self, buffer: io.BytesIO, copier: Copier) -> None:
+    def __init__(self, buffer: io.BytesIO, copier: Copier, owner: Any) -> None:
         super().__init__(buffer, pickle.HIGHEST_PROTOCOL)
-        self.copier = copier
+        self.copier, self.owner = copier, owner
 
     def persistent_id(self, thing: Any) -> int | None:
-        return self.copier.share(thing)
+        """The number under which an object is shared."""
+        return ITSELF if thing is self.owner else self.copier.share(thing)
 
     def reducer_override(self, thing: Any) -> Any:
+        """How an object that would lose its state is pickled instead."""
         if "_ezpickle_args" in getattr(thing, "__dict__", ()):
             return object.__new__, (type(thing),), thing.__dict__, None, None, _set_attributes
         return NotImplemented

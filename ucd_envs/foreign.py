@@ -25,7 +25,8 @@ use a planner without a table, which then averages over what the moves led to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+import operator
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -33,13 +34,15 @@ from gymnasium.spaces import Discrete
 
 from ucd_envs.copying import Copier
 from ucd_envs.rng import seeded
-from ucd_envs.rules import OVER, Rules, State
+from ucd_envs.rules import OVER, Rules, State, whole
 from ucd_envs.trampolines import Trampolines
 
 HOOKS = ("clone_state", "restore_state", "clone")
 CHANCES = ("reseeded", "copied")
 SLACK = 1e-9
 """How far a payoff may lie outside its range by rounding."""
+MOST_PLIES = 1_000_000
+"""A search has room for so many."""
 
 
 @runtime_checkable
@@ -71,7 +74,7 @@ class Adapter:
         clone_state: Callable[[Any], Any] | None = None,
         restore_state: Callable[[Any, Any], None] | None = None,
         position: Callable[[Any], Hashable] | None = None,
-        legal_actions: Callable[[Any], Sequence[int]] | None = None,
+        legal_actions: Callable[[Any], Iterable[int]] | None = None,
         constant: Sequence[str] = (),
         payoff_range: tuple[float, float] = (0.0, 1.0),
         clip: bool = False,
@@ -82,7 +85,7 @@ class Adapter:
 
         clone_state, restore_state: functions of the environment that copy and put back its state, both or neither; position:
         a function of the environment whose answer is hashable and equal for equal positions; legal_actions: a function of
-        the environment, its legal actions in ascending order; constant: attributes that never change and are shared instead
+        the environment, its legal actions in any order; constant: attributes that never change and are shared instead
         of copied; payoff_range: the least and the largest total reward; clip: whether totals outside count as the nearest
         end; longest: how many plies a search looks ahead at most; chance: "reseeded" or "copied".
 
@@ -96,9 +99,12 @@ class Adapter:
         if not -np.inf < least < most < np.inf:
             raise ValueError(f"payoff_range must be two finite numbers, the lower one first, not {payoff_range!r}")
         self.env = getattr(env, "unwrapped", env)
+        unknown = [name for name in constant if not hasattr(self.env, name)]
+        if unknown:
+            raise ValueError(f"{type(self.env).__name__} has no attribute {', '.join(unknown)} to be constant")
         self.least, self.width, self.clip = float(least), float(most) - float(least), clip
         self.payoff_range = payoff_range
-        self.longest = longest
+        self.longest = whole("longest", longest, 1, MOST_PLIES)
         self._copier = Copier(chance, constant)
         has_hooks = all(callable(getattr(self.env, name, None)) for name in HOOKS[:2])
         self._clone_state: Callable[[Any], Any] = clone_state or (
@@ -108,10 +114,11 @@ class Adapter:
             (lambda env, state: env.restore_state(state)) if has_hooks else self._copier.restore
         )
         self._position = position or (self._clone_state if has_hooks else self._copier.snapshot)
-        self._legal_actions = legal_actions
+        self._actions_of = self.masks(self.env) if legal_actions is None else self._named(legal_actions)
         self.live: Any = self.env.clone() if callable(getattr(self.env, "clone", None)) else self._copier.twin(self.env)
         self.snapshot: Any = None
-        self.totals = (0.0,) * self.players
+        self._zero = (0.0,) * self.players
+        self.totals = self._zero
         self._player = OVER
         self._trampolines = Trampolines(self, type(self.env).__name__)
 
@@ -138,7 +145,7 @@ class Adapter:
     def restart(self) -> None:
         """Puts the live copy back to the root."""
         self._restore_state(self.live, self.snapshot)
-        self.totals = (0.0,) * self.players
+        self.totals = self._zero
         self._player = self.mover(self.live)
 
     def reseed(self, seed: int) -> None:
@@ -159,14 +166,21 @@ class Adapter:
 
     def payoffs(self) -> list[float]:
         """The total rewards of the live copy, mapped to [0, 1]. Raises ValueError for one outside its range."""
-        payoffs = [(total - self.least) / self.width for total in self.totals]
-        for player, payoff in enumerate(payoffs):
-            if not -SLACK <= payoff <= 1 + SLACK and not (self.clip and payoff == payoff):
-                raise ValueError(
-                    f"the total reward {self.totals[player]} of {self.agents[player]} is outside payoff_range="
-                    f"{self.payoff_range}: tell the least and the largest one, or clip=True"
-                )
-        return [min(max(payoff, 0.0), 1.0) for payoff in payoffs]
+        payoffs = []
+        for total in self.totals:
+            payoff = (total - self.least) / self.width
+            payoffs.append(payoff if 0.0 <= payoff <= 1.0 else self._outside(total, payoff))
+        return payoffs
+
+    def _outside(self, total: float, payoff: float) -> float:
+        """The end of the range that a payoff outside stands for."""
+        if not -SLACK <= payoff <= 1 + SLACK and not (self.clip and payoff == payoff):
+            agent = self.agents[self.totals.index(total)] if total == total else "an agent"
+            raise ValueError(
+                f"the total reward {total} of {agent} is outside payoff_range={self.payoff_range}: "
+                "tell the least and the largest one, or clip=True"
+            )
+        return min(max(payoff, 0.0), 1.0)
 
     def described(self, env: Any) -> tuple[int, list[int]]:
         """The mover of an environment and its legal actions."""
@@ -175,21 +189,34 @@ class Adapter:
 
     def actions_of(self, env: Any) -> Sequence[int]:
         """An environment's legal actions."""
-        actions = self._legal_actions(env) if self._legal_actions is not None else self.masked(env)
-        if len(actions) == 0:
+        actions = self._actions_of(env)
+        if not actions:
             raise ValueError(f"{type(env).__name__} has no legal action, but the game goes on: {self._position(env)!r}")
         return actions
+
+    def _named(self, legal_actions: Callable[[Any], Iterable[int]]) -> Callable[[Any], Sequence[int]]:
+        """The user's function, with its answers in order. It raises ValueError for an action that there is not."""
+
+        def named(env: Any) -> Sequence[int]:
+            actions = sorted({operator.index(action) for action in legal_actions(env)})
+            if actions and not 0 <= actions[0] <= actions[-1] < self.actions:
+                raise ValueError(
+                    f"legal_actions says {actions} of {type(env).__name__}, whose actions are 0 to {self.actions - 1}"
+                )
+            return actions
+
+        return named
 
     def mover(self, env: Any) -> int:
         """The player to move in an environment, or -1."""
         raise NotImplementedError
 
-    def masked(self, env: Any) -> Sequence[int]:
-        """The legal actions that an environment tells by itself."""
+    def masks(self, env: Any) -> Callable[[Any], Sequence[int]]:
+        """How an environment tells its legal actions by itself."""
         raise NotImplementedError
 
-    def step(self, action: int) -> None:
-        """Plays a move in the live copy."""
+    def step(self, action: int) -> int:
+        """Plays a move in the live copy; the player to move then, or -1."""
         raise NotImplementedError
 
 
@@ -208,38 +235,45 @@ class AECGame(Adapter):
             raise ValueError(f"{type(raw).__name__} has no agent to move: call reset() first")
         self.agents = list(raw.possible_agents)
         self.players = len(self.agents)
+        self._seats = {agent: seat for seat, agent in enumerate(self.agents)}
         self.actions = max(_discrete(raw.action_space(agent), raw) for agent in self.agents)
         super().__init__(env, payoff_range=payoff_range, **options)
 
-    def step(self, action: int) -> None:
+    def step(self, action: int) -> int:
         """Plays a move, and the steps that take finished agents out of a game that goes on."""
         env = self.live
         env.step(action)
         rewards = env.rewards
-        self.totals = tuple([total + rewards.get(agent, 0.0) for total, agent in zip(self.totals, self.agents, strict=True)])
-        while (player := self.mover(env)) == OVER and not all(self._finished(env, agent) for agent in env.agents):
+        if any(rewards.values()):
+            pairs = zip(self.totals, self.agents, strict=True)
+            self.totals = tuple([total + rewards.get(agent, 0.0) for total, agent in pairs])
+        player = self.mover(env)
+        while player == OVER and not all(env.terminations[agent] or env.truncations[agent] for agent in env.agents):
             env.step(None)
+            player = self.mover(env)
         self._player = player
+        return player
 
     def mover(self, env: Any) -> int:
         """The seat of the selected agent; -1 if it is finished or gone."""
         agent = env.agent_selection
-        return OVER if self._finished(env, agent) else self.agents.index(agent)
+        if env.terminations.get(agent, True) or env.truncations.get(agent, True):
+            return OVER
+        return self._seats[agent]
 
-    def masked(self, env: Any) -> Sequence[int]:
-        """Where the mask is not 0."""
-        agent = env.agent_selection
-        seen = env.observe(agent)
-        mask = seen.get("action_mask") if isinstance(seen, dict) else None
-        if mask is None:
-            mask = env.infos[agent].get("action_mask")
-        if mask is None:
-            return range(env.action_space(agent).n)
-        return _actions_of_mask(mask, env.action_space(agent).n, env)
+    def masks(self, env: Any) -> Callable[[Any], Sequence[int]]:
+        """The mask in the observation, or in the infos, or none."""
+        counts = {agent: env.action_space(agent).n for agent in self.agents}
 
-    @staticmethod
-    def _finished(env: Any, agent: str) -> bool:
-        return bool(env.terminations.get(agent, True) or env.truncations.get(agent, True))
+        def masked(env: Any) -> Sequence[int]:
+            agent = env.agent_selection
+            seen = env.observe(agent)
+            mask = seen.get("action_mask") if isinstance(seen, dict) else None
+            if mask is None:
+                mask = env.infos[agent].get("action_mask")
+            return range(counts[agent]) if mask is None else _actions_of_mask(mask, counts[agent], env)
+
+        return masked
 
 
 class SingleGame(Adapter):
@@ -265,13 +299,15 @@ class SingleGame(Adapter):
             longest = getattr(getattr(env, "spec", None), "max_episode_steps", None) or 1000
         super().__init__(env, longest=longest, **options)
 
-    def step(self, action: int) -> None:
+    def step(self, action: int) -> int:
         """Plays a move."""
         _, reward, terminated, truncated, _ = self.live.step(action)
-        self.totals = (self.totals[0] + self._factor * float(reward),)
+        if reward:
+            self.totals = (self.totals[0] + self._factor * float(reward),)
         self._factor *= self.discount
         if terminated or truncated:
             self._player = OVER
+        return self._player
 
     def clone_state(self) -> State:
         """As in Adapter."""
@@ -291,10 +327,12 @@ class SingleGame(Adapter):
         """The one player."""
         return 0
 
-    def masked(self, env: Any) -> Sequence[int]:
-        """Those of `action_masks()`, or all."""
-        masks = getattr(env, "action_masks", None)
-        return _actions_of_mask(masks(), self.actions, env) if callable(masks) else range(self.actions)
+    def masks(self, env: Any) -> Callable[[Any], Sequence[int]]:
+        """`action_masks()`, or none."""
+        if callable(getattr(env, "action_masks", None)):
+            return lambda env: _actions_of_mask(env.action_masks(), self.actions, env)
+        every = list(range(self.actions))
+        return lambda env: every
 
 
 def _discrete(space: Any, env: Any) -> int:

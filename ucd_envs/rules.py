@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import operator
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -141,6 +141,9 @@ class Live(Protocol):
     def listening(self) -> AbstractContextManager[None]:
         """Lets Ctrl-C reach callbacks while it lasts."""
 
+    def mover_after(self, state: State, moves: Iterable[int]) -> int:
+        """The player to move after moves from the root, -1 when the game is over."""
+
 
 @dataclass(frozen=True, eq=False)
 class Rules:
@@ -194,6 +197,8 @@ class Rules:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self.live is not None:
+            return (_left_behind, (self.name, self.players, self.actions, self.longest))
         return (_registered, (self.name, dict(self.settings)))
 
     def __str__(self) -> str:
@@ -296,6 +301,13 @@ def _registered(name: str, settings: dict[str, Any]) -> Rules:
     from ucd_envs.registry import rules
 
     return rules(name, **settings)
+
+
+def _left_behind(name: str, players: int, actions: int, longest: int) -> Rules:
+    """Unpickles the facts of a live game, which itself stays where it is."""
+    from ucd_envs.trampolines import facts
+
+    return facts(name, players, actions, longest)
 
 
 def whole(name: str, value: Any, least: int, most: int) -> int:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 import signal
 import threading
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from types import FrameType
@@ -64,8 +64,8 @@ class Game(Protocol):
     def legal_actions(self) -> Sequence[int]:
         """The legal actions, ascending, at least one. Asked while the game goes on."""
 
-    def step(self, action: int) -> None:
-        """Plays a legal action."""
+    def step(self, action: int) -> int:
+        """Plays a legal action; the player to move then, or -1."""
 
     def position(self) -> Hashable:
         """All that the future and the payoffs depend on; equal positions of one ply are searched as one."""
@@ -74,7 +74,7 @@ class Game(Protocol):
         """Each player's payoff in [0, 1], as the game stands."""
 
 
-LIVE = -1
+LIVE, PAID = -1, -2
 MOST_KEYS = 1_000_000
 """Positions that are known by number at most; then the numbering begins anew with the next search."""
 BOARD = record(
@@ -92,7 +92,7 @@ BOARD = record(
 )
 """Addresses of the callbacks, and of what they read and write: actions, random bits, payoffs; [room] each."""
 STATE = record(("player", np.int32), ("ply", np.int32), ("place", np.int64))
-"""`ply` counts from the root; `place`: the number of the root, or LIVE."""
+"""`ply` counts from the root; `place`: the number of the root, or LIVE, or PAID when the payoffs are written as well."""
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 NUMBER, WORD, REAL = np.dtype(np.int32), np.dtype(np.uint64), np.dtype(np.float64)
 U32 = np.uint64(32)
@@ -172,7 +172,7 @@ def play(board, state, action):
 def payoffs(board, state, out):
     """What the callback has written."""
     b, s = fields(board, BOARD), fields(state, STATE)
-    if s.player == FAILED or call(b.payoffs, s.place, 0) < 0:
+    if s.player == FAILED or (s.place != PAID and call(b.payoffs, s.place, 0) < 0):
         s.player = FAILED
         return
     shares = array_at(b.shares, (b.room,), REAL)
@@ -184,7 +184,7 @@ def payoffs(board, state, out):
 def position(board, state, words):
     """The number of the position among those seen, and which numbering that is."""
     b, s = fields(board, BOARD), fields(state, STATE)
-    number = np.int64(-1) if s.player == FAILED else call(b.position, s.place, s.ply)
+    number = np.int64(-1) if s.player == FAILED or b.room == 0 else call(b.position, s.place, s.ply)
     if number < 0:
         s.player = FAILED
         number = np.int64(0)
@@ -202,7 +202,7 @@ def playout(board, state, rng, trace):
         bits[i] = draw(rng) >> U32
     rng[0], rng[1] = first, second
     played = np.int64(-1) if s.player == FAILED else call(b.playout, s.place, s.ply)
-    s.place = LIVE
+    s.place = PAID
     if played < 0:
         s.player = FAILED
         return 0
@@ -239,6 +239,26 @@ def unhashable(key: Any, error: TypeError) -> TypeError:
     return TypeError(f"a position must be hashable, but {key!r} is not ({error})")
 
 
+def facts(name: str, players: int, actions: int, longest: int, board: np.ndarray | None = None, live: Any = None) -> Rules:
+    """The Rules of a live game; without one they tell about it, but nothing can be played or searched."""
+    return Rules(
+        name=name,
+        settings={},
+        players=players,
+        actions=actions,
+        longest=longest,
+        board=configuration(BOARD) if board is None else board,
+        state_bytes=STATE.itemsize,
+        position_words=2,
+        planes=(1, 1, 1),
+        tiling="square",
+        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, position, playout, playout_action, observe),
+        action_name=str,
+        action_named=int,
+        live=live,
+    )
+
+
 class Trampolines:
     """The callbacks of one live game, and its Rules."""
 
@@ -261,26 +281,12 @@ class Trampolines:
         names = list(BOARD.names or ())[: len(addresses)]
         board = configuration(BOARD, room=room, longest=game.longest, epoch=0, **dict(zip(names, addresses, strict=True)))
         self._board = board.view(BOARD)[0]
-        self.rules = Rules(
-            name=name,
-            settings={},
-            players=game.players,
-            actions=game.actions,
-            longest=game.longest,
-            board=board,
-            state_bytes=STATE.itemsize,
-            position_words=2,
-            planes=(1, 1, 1),
-            tiling="square",
-            kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, position, playout, playout_action, observe),
-            action_name=str,
-            action_named=int,
-            live=self,
-        )
+        self.rules = facts(name, game.players, game.actions, game.longest, board, self)
 
     def begin(self) -> State:
         """The state of the root, at which the live game has just been put; earlier states are no longer of use."""
         self.place += 1
+        self.caught = None
         key = self.game.position()
         try:
             hash(key)
@@ -307,6 +313,14 @@ class Trampolines:
         """Takes what a callback has caught."""
         caught, self.caught = self.caught, None
         return caught
+
+    def mover_after(self, state: State, moves: Iterable[int]) -> int:
+        """The player to move after moves from the root. Raises ValueError when the game is at another root by now."""
+        self._go_to(int(np.frombuffer(state.data, STATE)["place"][0]))
+        player = self.game.player()
+        for move in moves:
+            player = self.game.step(move)
+        return player
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -359,9 +373,9 @@ class Trampolines:
         return len(actions)
 
     def _play(self, place: int, action: int) -> int:
-        self._go_to(place)
-        self.game.step(action)
-        return self.game.player()
+        if place >= 0:
+            self._go_to(place)
+        return self.game.step(action)
 
     def _position(self, place: int, ply: int) -> int:
         self._go_to(place)
@@ -380,19 +394,19 @@ class Trampolines:
     def _playout(self, place: int, ply: int) -> int:
         self._go_to(place)
         bits, numbers = self._bits, self._numbers
-        player, legal_actions, step = self.game.player, self.game.legal_actions, self.game.step
-        played, left = 0, self.game.longest - ply
-        while played < left and player() >= 0:
+        legal_actions, step = self.game.legal_actions, self.game.step
+        played, left, player = 0, self.game.longest - ply, self.game.player()
+        while player >= 0 and played < left:
             actions = legal_actions()
-            action = actions[(bits[played] * len(actions)) >> 32]
-            numbers[played] = action
-            step(action)
+            numbers[played] = action = actions[(bits[played] * len(actions)) >> 32]
+            player = step(action)
             played += 1
+        self._payoffs(LIVE, 0)
         return played
 
     def _go_to(self, place: int) -> None:
         """Puts the live game at the root if that is where a state is."""
-        if place == LIVE:
+        if place < 0:
             return
         if place != self.place:
             raise ValueError("this state is of an earlier search: ask the environment for a new one")

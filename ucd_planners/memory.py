@@ -59,6 +59,7 @@ class Graph:
         self._words = self.header.view(np.int64)
         self.arrays: dict[str, np.ndarray] = {}
         self.spare: Graph | None = None
+        self.ply = 0
         record = self.header.view(GRAPH)[0]
         record.players, record.actions, record.most_edges = rules.players, rules.actions, most_edges
         record.columns, record.share_columns = self.layout.columns, self.layout.shares
@@ -93,14 +94,17 @@ class Graph:
         self.free.fill(-1)
         self.table.fill(0)
 
-    def begin(self, words: np.ndarray, mover: int) -> Graph:
+    def begin(self, words: np.ndarray, mover: int, ply: int) -> Graph:
         """The graph with a position as its root: what can be reached from there where positions are kept, else afresh.
 
-        words: [position_words] uint64. It is this graph, or another one that has copied what can still be reached: when as
-        many edges have been added as were left the last time, or when edges run short, so that copying never costs much more
-        than adding did.
+        words: [position_words] uint64; ply: of the position. A position above the last root starts afresh too, since what a
+        search learns does not go up beyond its root. It is this graph, or another one that has copied what can still be
+        reached: when as many edges have been added as were left the last time, or when edges run short, so that copying never
+        costs much more than adding did.
         """
-        node = node_of(self.header, words) if self._arguments[-1].keeps and self.count("node_count") else -1
+        lasts = self._arguments[-1].keeps and self.count("node_count") > 0 and ply >= self.ply
+        node = node_of(self.header, words) if lasts else -1
+        self.ply = ply
         if node < 0:
             self.clear()
             plant(self.header, words, mover)
@@ -126,6 +130,7 @@ class Graph:
         for name, least in ((name, least) for name, least in rooms if other.count(name) < least + least // 4):
             other._make_room(name, least + least // 4 + 64)
         copy_reachable(self.header, other.header, counted)
+        other.ply = self.ply
         other.spare = self if self.bytes < LARGE else None
         return other
 
@@ -145,9 +150,12 @@ class Graph:
 
     @property
     def bytes(self) -> int:
-        """Memory of all arrays; of those for the frontier, which begin empty in each backup, the part that was ever written."""
+        """Memory of all arrays, those kept for the next rebuilding too; of those for the frontier, which begin empty in each
+        backup, the part that was ever written.
+        """
         whole = sum(array.nbytes for name, array in self.arrays.items() if name not in ("pending", "frontier"))
-        return whole + 2 * self.count("widest") * (8 * self.layout.columns + 4)
+        spare = 0 if self.spare is None else self.spare.bytes
+        return whole + spare + 2 * self.count("widest") * (8 * self.layout.columns + 4)
 
     def block(self, node: int) -> slice:
         """The places of a node's edges."""

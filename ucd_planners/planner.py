@@ -206,6 +206,7 @@ class Worker:
         self.work = engine.work_for(rules)
         self.searched = Searched()
         self.cpu_seconds = 0.0
+        self.running = False
 
     def begin(self, state: State, rng: np.ndarray, share: int | None, stop: Event) -> None:
         """Prepares a search from a state for so many playouts (None: until the seconds are gone)."""
@@ -215,14 +216,15 @@ class Worker:
             self.rules.live.reseed(int(rng[0]))
         self.work.words[:] = np.frombuffer(state.position, np.uint64)
         self.searched.forget()
-        self.graph = self.graph.begin(self.work.words, state.player)
+        self.graph = self.graph.begin(self.work.words, state.player, state.ply)
         self.searched = Searched(self.graph, state)
 
     def run(self) -> None:
         """Runs to the end of the budget, or to the stop."""
+        self.running = True
         began, cpu = time.perf_counter(), time.thread_time()
         planner = self.planner
-        done, chunk = 0, 256
+        done, chunk = 0, 256 if self.rules.live is None else 1
         try:
             while not self.stop.is_set():
                 goal = done + chunk if self.share is None else min(done + chunk, self.share)
@@ -245,14 +247,17 @@ class Worker:
             raise
         finally:
             self.cpu_seconds = time.thread_time() - cpu
+            self.running = False
 
     def _simulate(self, goal: int) -> None:
         """Simulations until the graph has had so many. Raises what an environment that others wrote has raised."""
         graph = self.graph
         while not engine.simulate(self.kernels, graph.header, self.work, self.rules.board, self.root, goal):
+            caught = None if self.rules.live is None else self.rules.live.failure()
+            if caught is not None:
+                raise caught
             if graph.count("wanted") == BROKEN:
-                caught = self.rules.live.failure() if self.rules.live is not None else None
-                raise caught or RuntimeError(f"{self.rules} goes on at a position without legal moves")
+                raise RuntimeError(f"{self.rules} goes on at a position without legal moves")
             graph.grow(None if self.share is None else self.share - graph.count("playouts"))
 
 
@@ -276,4 +281,6 @@ def _run(workers: list[Worker], stop: Event) -> bool:
             interrupted = True
         finally:
             stop.set()
+    while any(worker.running for worker in workers):  # of a thread that Ctrl-C met while it started, the pool may not know
+        time.sleep(0.001)
     return interrupted

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from ucd_envs.rng import below
 from ucd_envs.rules import Rules
+from ucd_planners.diagram import Searched
 from ucd_planners.memory import Graph
 from ucd_planners.statistics import wilson
 
@@ -53,6 +55,7 @@ class SearchResult:
     """CPU time of all workers."""
     bytes: int
     """Memory of the graphs."""
+    _searched: Searched = field(default_factory=Searched, repr=False, compare=False)
 
     @property
     def playouts_per_second(self) -> float:
@@ -69,6 +72,15 @@ class SearchResult:
         policy: np.ndarray = self.visits / self.visits.sum()
         return policy
 
+    def to_networkx(self, most: int | None = None) -> Any:
+        """The searched graph, of the first worker if there are several, as a networkx.MultiDiGraph: see diagram.to_networkx.
+
+        most: keep only so many positions, the most visited ones. The graph is the planner's memory: raises ValueError when the
+        planner has searched again or been reset since, and for a result that was copied or pickled, ImportError without
+        networkx.
+        """
+        return self._searched.to_networkx(most)
+
     def __str__(self) -> str:
         order = np.argsort(-self.visits, kind="stable")[:8]
         lines = [f"{'move':>6} {'visits':>9} {'value':>7}"]
@@ -82,7 +94,15 @@ class SearchResult:
 
 
 def summary(
-    rules: Rules, graphs: list[Graph], *, final: str, seconds: float, cpu_seconds: float, stopped: str, rng: np.ndarray
+    rules: Rules,
+    graphs: list[Graph],
+    *,
+    final: str,
+    seconds: float,
+    cpu_seconds: float,
+    stopped: str,
+    rng: np.ndarray,
+    searched: Searched,
 ) -> SearchResult:
     """Adds up the root statistics of graphs from one state."""
     root = graphs[0].nodes[graphs[0].count("root")]
@@ -121,6 +141,7 @@ def summary(
         seconds=seconds,
         cpu_seconds=cpu_seconds,
         bytes=sum(graph.bytes for graph in graphs),
+        _searched=searched,
     )
 
 

@@ -1,24 +1,25 @@
-"""A match of two planners: games in pairs with seats swapped, and what they say.
+"""A match of two planners: games in pairs with seats swapped, and what they say; a solo: one planner's games alone.
 
-A game's moves depend on the match's seed and the game's number alone, not on how many games run at once or in what order.
+Both are contests. A game's moves depend on the contest's seed and the game's number alone, not on how many games run at once
+or in what order.
 """
 
 from __future__ import annotations
 
 import math
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ucd_envs import registry
-from ucd_envs.aec import BoardEnv
 from ucd_envs.rules import whole
 from ucd_planners.notation import planner_from
 from ucd_planners.planner import Planner
@@ -43,19 +44,64 @@ class Match:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        rules = registry.rules(self.game, **self.settings)
-        if rules.players != 2:
-            raise ValueError(f"a match needs a game of two players, but {rules} has {rules.players}")
-        if whole("games", self.games, 2, 10**9) % 2:
+        _check(self)
+        if self.games % 2:
             raise ValueError(f"games must be an even number, since seats are swapped in pairs, not {self.games}")
-        whole("seed", self.seed, 0, 2**64 - 1)
-        for text in (self.a, self.b):
-            planner_from(text, **self.budget)
+
+    @property
+    def planners(self) -> tuple[str, ...]:
+        """The planners' texts."""
+        return (self.a, self.b)
+
+    def seats(self, number: int) -> tuple[int, ...]:
+        """Which planner has each seat in a game; a, planner 0, has the first seat in games of even number."""
+        return (1, 0) if number % 2 else (0, 1)
+
+
+@dataclass(frozen=True)
+class Solo:
+    """A planner, a game of one player and how often it is played; what is said of a Match holds, but games may be odd."""
+
+    game: str
+    a: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    budget: Mapping[str, Any] = field(default_factory=lambda: {"playouts": 1000})
+    games: int = 100
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @property
+    def planners(self) -> tuple[str, ...]:
+        """The planner's text."""
+        return (self.a,)
+
+    def seats(self, number: int) -> tuple[int, ...]:
+        """Which planner has each seat in a game."""
+        return (0,)
+
+
+Contest = Match | Solo
+"""What has games that can be played, stored and scheduled."""
+
+
+def _check(contest: Contest) -> None:
+    """Raises ValueError or TypeError for a contest that cannot be played."""
+    rules = registry.rules(contest.game, **contest.settings)
+    seats = len(contest.planners)
+    if rules.players != seats:
+        wanted = ("one player", "two players")[seats - 1]
+        raise ValueError(f"a {type(contest).__name__.lower()} needs a game of {wanted}, but {rules} has {rules.players}")
+    whole("games", contest.games, seats, 10**9)
+    whole("seed", contest.seed, 0, 2**64 - 1)
+    for text in contest.planners:
+        planner_from(text, **contest.budget)
 
 
 @dataclass(frozen=True)
 class Game:
-    """One game of a match; what belongs to both planners is (a's, b's)."""
+    """One game of a contest; what belongs to every planner is (a's, b's), or (a's,) in a solo."""
 
     number: int
     seat: int
@@ -63,8 +109,10 @@ class Game:
     moves: tuple[int, ...]
     payoff: float
     """a's payoff in [0, 1]."""
-    playouts: tuple[int, int]
-    cpu_seconds: tuple[float, float]
+    playouts: tuple[int, ...]
+    cpu_seconds: tuple[float, ...]
+    seconds: float = 0.0
+    """From the first move to the end by the clock on the wall; a process's first game compiles or loads its kernels in it."""
 
 
 @dataclass(frozen=True)
@@ -116,30 +164,43 @@ class MatchResult:
 
 
 class StoppedError(Exception):
-    """Ends a search of a match that was stopped."""
+    """Ends a search of a contest that was stopped."""
 
 
-def play_game(match: Match, number: int, stop: threading.Event | None = None) -> Game:
-    """One game of a match; planner a has the first seat in games of even number."""
-    seat = number % 2
-    env = BoardEnv(registry.rules(match.game, **match.settings))
-    planners = _planners(match)
+class Stop(Protocol):
+    """What tells games under way to end: an event of threads or of processes."""
+
+    def is_set(self) -> bool:
+        """Whether they should."""
+        ...
+
+    def set(self) -> None:
+        """From now on they should."""
+        ...
+
+
+def play_game(contest: Contest, number: int, stop: Stop | None = None) -> Game:
+    """One game of a contest. Raises StoppedError within a fraction of a second after `stop` is set."""
+    began = time.perf_counter()
+    seats = contest.seats(number)
+    planners = _planners(contest)
     for side, planner in enumerate(planners):
-        planner.reset(int(np.random.SeedSequence((match.seed, number, side)).generate_state(1, np.uint64)[0]))
+        planner.reset(int(np.random.SeedSequence((contest.seed, number, side)).generate_state(1, np.uint64)[0]))
         planner.progress = None if stop is None else _stopper(stop)
-    playouts, cpu, moves = [0, 0], [0.0, 0.0], []
-    env.reset()
-    while not any(env.terminations.values()):
-        side = (env.possible_agents.index(env.agent_selection) + seat) % 2
-        result = planners[side].search(env)
+    playouts, cpu, moves = [0] * len(planners), [0.0] * len(planners), []
+    state = registry.rules(contest.game, **contest.settings).initial_state()
+    while not state.over:
+        side = seats[state.player]
+        result = planners[side].search(state)
         if result.stopped == "interrupt":
             raise KeyboardInterrupt
         playouts[side] += result.playouts
         cpu[side] += result.cpu_seconds
         moves.append(result.action)
-        env.step(result.action)
-    payoff = env.clone_state().payoffs()[seat]
-    return Game(number, seat, tuple(moves), payoff, (playouts[0], playouts[1]), (cpu[0], cpu[1]))
+        state = state.after(result.action)
+    seat = seats.index(0)
+    seconds = time.perf_counter() - began
+    return Game(number, seat, tuple(moves), state.payoffs()[seat], tuple(playouts), tuple(cpu), seconds)
 
 
 AHEAD = 1024
@@ -193,7 +254,7 @@ def _threads(executor: Executor | None, jobs: int) -> Iterator[Executor]:
         yield pool
 
 
-def _stopper(stop: threading.Event) -> Callable[[int, float], None]:
+def _stopper(stop: Stop) -> Callable[[int, float], None]:
     def check(playouts: int, seconds: float) -> None:
         if stop.is_set():
             raise StoppedError
@@ -204,11 +265,11 @@ def _stopper(stop: threading.Event) -> Callable[[int, float], None]:
 _local = threading.local()
 
 
-def _planners(match: Match) -> tuple[Planner, Planner]:
-    """This thread's planners for a match, whose memory serves one game after another."""
-    key = (match.a, match.b, tuple(sorted(match.budget.items())))
+def _planners(contest: Contest) -> list[Planner]:
+    """This thread's planners for a contest, whose memory serves one game after another."""
+    key = (contest.planners, tuple(sorted(contest.budget.items())))
     if getattr(_local, "key", None) != key:
-        _local.planners = (planner_from(match.a, **match.budget), planner_from(match.b, **match.budget))
+        _local.planners = [planner_from(text, **contest.budget) for text in contest.planners]
         _local.key = key
-    planners: tuple[Planner, Planner] = _local.planners
+    planners: list[Planner] = _local.planners
     return planners

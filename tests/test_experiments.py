@@ -1,0 +1,359 @@
+"""Experiments of papers: their settings, figures, files, and the command `ucd reproduce`, stopped and resumed."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from math import sqrt
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from ucd_planners import cli
+from ucd_planners.arena.match import Game, Match, Solo
+from ucd_planners.arena.store import Store, configuration
+from ucd_planners.experiments import MODULES, experiment_named, picture, ucd
+from ucd_planners.experiments.experiment import Report, Row, Setting, measured, reproduce, write_rows
+from ucd_planners.statistics import wilson
+
+HEX = experiment_named("ucd-hex")
+
+
+def test_an_unknown_experiment_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"\Aunknown experiment 'chess': expected one of leftright, ucd-hex\Z"):
+        experiment_named("chess")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_an_experiment_has_its_name(name: str) -> None:
+    assert experiment_named(name).name == name
+
+
+# The settings of the paper.
+
+
+@pytest.mark.parametrize(("name", "games", "settings"), [("leftright", 200, 2 + 30 + 12), ("ucd-hex", 400, 1 + 72)])
+def test_an_experiment_has_the_games_and_settings_of_the_paper(name: str, games: int, settings: int) -> None:
+    chosen = experiment_named(name)
+    each = [setting.contest.games for setting in chosen.settings(chosen.games, 0)]
+    assert each == [games] * settings
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_no_two_settings_are_the_same(name: str) -> None:
+    settings = experiment_named(name).settings(2, 0)
+    texts = {configuration(setting.contest) for setting in settings}
+    labels = {tuple(setting.labels.values()) for setting in settings}
+    assert len(texts) == len(labels) == len(settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "figures"),
+    [
+        ("leftright", {("uct", "", "", ""): 81.5, ("update_all", "", "", ""): 77.7, ("ucd", "inf", "0", "1"): 99.8}),
+        ("ucd-hex", {("update_all", "", "", ""): 51.5, ("ucd", "0", "1", "2"): 63.5}),
+    ],
+)
+def test_the_papers_figures_stand_where_it_gives_them(name: str, figures: dict[tuple[str, ...], float]) -> None:
+    settings = experiment_named(name).settings(2, 0)
+    assert {tuple(each.labels.values()): each.paper for each in settings if each.paper is not None} == figures
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_labels_are_those_of_the_planner(name: str) -> None:
+    for setting in experiment_named(name).settings(2, 0):
+        depths = [f"{depth}={setting.labels[depth]}" for depth in ("d1", "d2", "d3") if setting.labels[depth]]
+        assert setting.contest.a == f"{setting.labels['planner']}({','.join([*depths, 'c=0.3'])})"
+
+
+def test_the_seed_reaches_every_contest() -> None:
+    assert {setting.contest.seed for setting in HEX.settings(2, 7)} == {7}
+
+
+# Figures.
+
+MATCH = Match("tic_tac_toe", "uct", "uct", games=4)
+SOLO = Solo("leftright", "uct", games=4)
+
+
+def row_of(contest: Match | Solo, *payoffs: float) -> Row:
+    """The row of games with these payoffs, all but the first two with different moves."""
+    games = [Game(i, 0, (max(i, 1),), payoff, (30, 70), (0.5, 0.1)) for i, payoff in enumerate(payoffs)]
+    return measured(Setting({"planner": "x"}, contest, 12.5), games)
+
+
+def test_the_row_of_a_match_has_its_columns_in_order() -> None:
+    figures = ["games", "percent", "standard_error", "wilson_low", "wilson_high", "distinct_games"]
+    assert list(row_of(MATCH, 1.0)) == ["planner", *figures, "paper", "playouts_per_second"]
+
+
+def test_the_row_of_a_solo_has_its_columns_in_order() -> None:
+    assert list(row_of(SOLO, 1.0)) == ["planner", "games", "percent", "standard_error", "paper", "playouts_per_second"]
+
+
+def test_percent_of_a_match_counts_draws_half() -> None:
+    assert row_of(MATCH, 1.0, 0.5, 0.0, 1.0)["percent"] == 62.5
+
+
+def test_the_standard_error_of_a_match_is_that_of_a_share() -> None:
+    assert row_of(MATCH, 1.0, 0.5, 0.0, 1.0)["standard_error"] == round(100 * sqrt(0.625 * 0.375 / 4), 4)
+
+
+def test_the_interval_of_a_match_is_wilsons() -> None:
+    row = row_of(MATCH, 1.0, 0.5, 0.0, 1.0)
+    assert [row["wilson_low"], row["wilson_high"]] == [round(100 * end, 4) for end in wilson(2.5, 4)]
+
+
+def test_distinct_games_of_a_match_are_counted() -> None:
+    assert row_of(MATCH, 1.0, 0.5, 0.0, 1.0)["distinct_games"] == 3
+
+
+def test_percent_of_a_solo_is_the_mean_payoff() -> None:
+    assert row_of(SOLO, 0.5, 0.75)["percent"] == 62.5
+
+
+def test_the_standard_error_of_a_solo_is_that_of_the_mean() -> None:
+    """Payoffs 1/2 and 3/4 have the sample variance 2 (1/8)^2 = 1/32: sqrt(1/32 / 2) = 1/8."""
+    assert row_of(SOLO, 0.5, 0.75)["standard_error"] == 12.5
+
+
+def test_one_run_has_no_standard_error() -> None:
+    assert row_of(SOLO, 0.5)["standard_error"] is None
+
+
+@pytest.mark.parametrize("contest", [MATCH, SOLO])
+def test_without_games_nothing_is_known(contest: Match | Solo) -> None:
+    row = row_of(contest)
+    assert [row[column] for column in ("games", "percent", "standard_error", "playouts_per_second")] == [0, None, None, None]
+
+
+def test_playouts_per_second_are_those_of_planner_a() -> None:
+    assert row_of(MATCH, 1.0, 1.0)["playouts_per_second"] == 60
+
+
+# Files.
+
+
+def test_rows_are_written_as_values_with_commas(tmp_path: Path) -> None:
+    write_rows([{"planner": "ucd", "d1": "inf", "percent": 62.5, "paper": None}], tmp_path / "rows.csv")
+    assert (tmp_path / "rows.csv").read_bytes() == b"planner,d1,percent,paper\nucd,inf,62.5,\n"
+
+
+def rows_with(name: str, percent: float | None) -> list[Row]:
+    """Rows of an experiment that all have the same figure, or none."""
+    figures = {"percent": percent, "standard_error": None if percent is None else 2.5}
+    return [{**setting.labels, **figures} for setting in experiment_named(name).settings(2, 0)]
+
+
+@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("percent", [60.0, None])
+def test_a_picture_is_svg(name: str, percent: float | None, tmp_path: Path) -> None:
+    picture.save(experiment_named(name).draw(rows_with(name, percent)), tmp_path / "picture.svg")
+    assert ElementTree.parse(tmp_path / "picture.svg").getroot().tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_equal_pictures_are_equal_files(tmp_path: Path) -> None:
+    for folder in (tmp_path / "a", tmp_path / "b"):
+        folder.mkdir()
+        picture.save(HEX.draw(rows_with("ucd-hex", 60.0)), folder / "picture.svg")
+    assert (tmp_path / "a" / "picture.svg").read_bytes() == (tmp_path / "b" / "picture.svg").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "panel", "names"),
+    [
+        ("leftright", 0, ["d3 = 0", "d3 = 1", "d3 = 2"]),
+        ("ucd-hex", 0, [f"d3 = {d3}" for d3 in (0, 1, 2, 3, 4, "inf")]),
+        ("ucd-hex", 1, [f"d3 = {d3}" for d3 in (0, 1, 2, 3, 4, "inf")]),
+    ],
+)
+def test_a_panel_has_a_line_for_each_d3(name: str, panel: int, names: list[str]) -> None:
+    axis = experiment_named(name).draw(rows_with(name, 60.0)).axes[panel]
+    assert [label for label in axis.get_legend_handles_labels()[1] if label in names] == names
+
+
+@pytest.mark.parametrize(("name", "depths"), [("leftright", "0 1 2 3 4 5 6 8 10 inf"), ("ucd-hex", "0 1 2 3 4 inf")])
+def test_depths_stand_below_a_panel_in_order(name: str, depths: str) -> None:
+    axis = experiment_named(name).draw(rows_with(name, 60.0)).axes[0]
+    assert [label.get_text() for label in axis.get_xticklabels()] == depths.split()
+
+
+def test_an_experiment_of_a_few_settings_is_reproduced(tmp_path: Path) -> None:
+    settings = HEX.settings(2, 0)
+    with Store(tmp_path / "few.sqlite") as store:
+        report = reproduce(replace(HEX, draw=lambda rows: HEX.draw(rows_with("ucd-hex", 60.0))), settings[:3], store)
+    assert ([row["games"] for row in report.rows], report.missing) == ([2, 2, 2], 0)
+
+
+# ucd reproduce
+
+
+def words(folder: Path, *more: str, games: int = 2) -> list[str]:
+    return ["reproduce", "ucd-hex", "--games", str(games), "--folder", str(folder), *more]
+
+
+def table(folder: Path, name: str = "ucd-hex") -> list[dict[str, str]]:
+    """The rows of a run, without what depends on the clock."""
+    with open(folder / f"{name}.csv", newline="") as file:
+        return [{key: text for key, text in row.items() if key != "playouts_per_second"} for row in csv.DictReader(file)]
+
+
+@pytest.fixture(scope="module")
+def whole_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that was not stopped."""
+    folder = tmp_path_factory.mktemp("whole")
+    assert cli.main(words(folder)) == 0
+    return folder
+
+
+def printed(capsys: pytest.CaptureFixture[str], arguments: Sequence[str]) -> str:
+    assert cli.main(arguments) == 0
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    return shown.out
+
+
+def test_a_run_leaves_games_table_and_picture(whole_run: Path) -> None:
+    assert sorted(path.name for path in whole_run.iterdir()) == ["ucd-hex.csv", "ucd-hex.sqlite", "ucd-hex.svg"]
+
+
+def test_a_run_has_a_row_for_each_setting(whole_run: Path) -> None:
+    assert [row["games"] for row in table(whole_run)] == ["2"] * 73
+
+
+def test_a_run_prints_our_figure_beside_the_papers(whole_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = printed(capsys, words(whole_run)).splitlines()
+    best = next(row for row in table(whole_run) if (row["d1"], row["d2"], row["d3"]) == ("0", "1", "2"))
+    shown = ["ucd", "0", "1", "2", "2", f"{float(best['percent']):.1f}", f"{float(best['standard_error']):.2f}", "63.5"]
+    assert shown in [line.split()[:-1] for line in lines]
+
+
+def test_a_run_can_be_printed_as_json(whole_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report: dict[str, Any] = json.loads(printed(capsys, words(whole_run, "--json")))
+    assert (report["experiment"], report["missing_games"], len(report["rows"])) == ("ucd-hex", 0, 73)
+
+
+def test_leftright_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its first four settings, since all of them take a while."""
+    chosen = experiment_named("leftright")
+    few = replace(chosen, settings=lambda games, seed: chosen.settings(games, seed)[:4])
+    monkeypatch.setitem(ucd.EXPERIMENTS, "leftright", few)
+    assert cli.main(["reproduce", "leftright", "--games", "3", "--folder", str(tmp_path)]) == 0
+    assert [row["games"] for row in table(tmp_path, "leftright")] == ["3"] * 4
+
+
+def test_a_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ucd_planners.experiments.experiment.reproduce", lambda *given, **more: Report([], 0, []))
+    assert cli.main(words(tmp_path / "a" / "b")) == 0
+    assert (tmp_path / "a" / "b").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["ucd-hex", "--games", "3"], "games must be an even number, since seats are swapped in pairs, not 3"),
+        (["leftright", "--games", "0"], "games must be from 1 to 1000000000, not 0"),
+        (["leftright", "--seed", "-1"], "seed must be from 0 to 18446744073709551615, not -1"),
+        (["leftright", "--jobs", "0"], "jobs must be from 1 to 1024, not 0"),
+        (["leftright", "--steps", "5"], "unexpected argument '--steps': settings are those of a game, after --game"),
+        (["leftright", "--folder", "/dev/null/x"], "the folder /dev/null/x cannot be made: Not a directory"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_cannot_be_run_is_refused_in_one_sentence(
+    arguments: list[str], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["reproduce", *arguments]) == 2
+    assert capsys.readouterr() == ("", f"ucd: {sentence}\n")
+
+
+def test_an_unknown_experiment_has_status_2(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        cli.main(["reproduce", "chess"])
+    assert (left.value.code, "invalid choice: 'chess'" in capsys.readouterr().err) == (2, True)
+
+
+def test_a_file_in_the_way_is_told_of_and_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "ucd-hex.sqlite").write_text("my notes")
+    assert cli.main(words(tmp_path)) == 2
+    assert capsys.readouterr().err == f"ucd: {tmp_path / 'ucd-hex.sqlite'} is no store of games\n"
+    assert (tmp_path / "ucd-hex.sqlite").read_text() == "my notes"
+
+
+def test_without_matplotlib_the_command_says_what_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert cli.main(words(tmp_path)) == 2
+    assert capsys.readouterr().err == "ucd: pictures need matplotlib: pip install 'ucd-planners[plot]'\n"
+
+
+# Stopped and resumed (B118e).
+
+
+def process(folder: Path, *more: str, games: int = 2) -> subprocess.Popen[str]:
+    """The command in a process group of its own, as a terminal has it."""
+    command = [sys.executable, "-m", "ucd_planners.cli", *words(folder, *more, games=games)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def games_in(folder: Path) -> int:
+    """How many games a run has stored so far."""
+    try:
+        with closing(sqlite3.connect(f"file:{folder / 'ucd-hex.sqlite'}?mode=ro", uri=True, timeout=60)) as database:
+            return int(database.execute("SELECT count(*) FROM games").fetchone()[0])
+    except sqlite3.OperationalError:  # not there yet
+        return 0
+
+
+def wait_for(folder: Path, games: int, run: subprocess.Popen[str]) -> None:
+    while games_in(folder) < games and run.poll() is None:
+        time.sleep(0.01)
+
+
+def test_a_run_that_is_killed_again_and_again_ends_with_the_same_table(whole_run: Path, tmp_path: Path) -> None:
+    for games, jobs in ((1, "1"), (2, "2"), (75, "1"), (140, "2")):
+        with process(tmp_path, "--jobs", jobs) as run:
+            wait_for(tmp_path, games, run)
+            run.kill()
+    with process(tmp_path) as run:
+        assert (run.communicate()[1], run.returncode) == ("", 0)
+    assert table(tmp_path) == table(whole_run)
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_tells_what_there_is_and_the_same_command_goes_on(jobs: str, whole_run: Path, tmp_path: Path) -> None:
+    """40 games of each of 73 settings were asked for; 2 of each, as in the run to compare with, are quicker to go on with."""
+    with process(tmp_path, "--jobs", jobs, games=40) as run:
+        wait_for(tmp_path, 20, run)
+        os.killpg(run.pid, signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+    missing = 2920 - games_in(tmp_path)
+    assert (run.returncode, err) == (1, f"stopped: {missing} of 2920 games are missing; the same command goes on\n")
+    assert sum(line.split()[:1] in (["ucd"], ["update_all"]) for line in out.splitlines()) >= 20
+    assert cli.main(words(tmp_path)) == 0
+    assert table(tmp_path) == table(whole_run)
+
+
+def test_fewer_games_than_there_are_give_the_table_of_fewer(whole_run: Path, tmp_path: Path) -> None:
+    settings = HEX.settings(4, 0)
+    with Store(whole_run / "ucd-hex.sqlite") as old, Store(tmp_path / "ucd-hex.sqlite") as new:
+        for setting in settings:
+            later = [replace(game, number=game.number + 2, payoff=0.5) for game in old.games(setting.contest)]
+            new.append(setting.contest, [*old.games(setting.contest), *later])
+    assert cli.main(words(tmp_path)) == 0
+    assert table(tmp_path) == table(whole_run)

@@ -1,0 +1,217 @@
+"""A store: the games of an experiment in one SQLite file.
+
+A game is kept under its contest's configuration and its number. The configuration is everything that decides what is played:
+the planners, the game with all its settings, budget, seed and the version of this distribution. How many games were asked for
+is no part of it, so more can be added to what is there; with anything else changed, old results are not met. Games are added
+in short transactions: what was added outlasts the process, however that ends, and several processes may add to one file.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sqlite3
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import fields
+from datetime import UTC, datetime
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numba
+import numpy as np
+
+import ucd_envs
+from ucd_envs import registry
+from ucd_planners.arena.match import Contest, Game
+
+MARK = 0x55434453
+"""SQLite's application_id of a store: "UCDS"."""
+LAYOUT = 1
+"""SQLite's user_version of a store: moves with the tables."""
+PATIENCE = 60.0
+"""Seconds to wait while another process writes."""
+
+TABLES = (
+    "CREATE TABLE configurations (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)",
+    "CREATE TABLE sessions (id INTEGER PRIMARY KEY, began TEXT NOT NULL, python TEXT NOT NULL, numpy TEXT NOT NULL,"
+    " numba TEXT NOT NULL, platform TEXT NOT NULL)",
+    "CREATE TABLE games (configuration INTEGER NOT NULL REFERENCES configurations, number INTEGER NOT NULL,"
+    " session INTEGER NOT NULL REFERENCES sessions, seat INTEGER NOT NULL, moves BLOB NOT NULL, payoff REAL NOT NULL,"
+    " playouts TEXT NOT NULL, cpu_seconds TEXT NOT NULL, seconds REAL NOT NULL,"
+    " PRIMARY KEY (configuration, number)) WITHOUT ROWID",
+    f"PRAGMA application_id = {MARK}",
+    f"PRAGMA user_version = {LAYOUT}",
+)
+
+
+class Store:
+    """The store in a file, which is made if there is none; a context that closes it.
+
+    Raises ValueError, with the file as it was, for a file that is no store or has another layout. Its methods raise OSError
+    for what the disk or another process does not allow. For use in the thread that opened it.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = Path(path)
+        self.began = datetime.now(UTC).isoformat(timespec="seconds")
+        self._session: int | None = None
+        if _foreign(self.path):
+            raise ValueError(f"{self.path} is no store of games")
+        try:
+            self._database = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
+        except sqlite3.Error as error:
+            raise ValueError(f"{self.path} cannot be opened: {error}") from None
+        try:
+            self._prepare()
+        except BaseException:
+            self._database.close()
+            raise
+
+    def append(self, contest: Contest, games: Sequence[Game]) -> None:
+        """Adds games of a contest, all or, when that fails, none; a number that is there already keeps its game."""
+        rows = [_row(game) for game in games]
+        with self._transaction():
+            self._run("INSERT OR IGNORE INTO configurations (text) VALUES (?)", configuration(contest))
+            session = self._begun() if self._session is None else self._session
+            key = self._key(contest)
+            for row in rows:
+                self._run("INSERT OR IGNORE INTO games VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", key, row[0], session, *row[1:])
+        self._session = session
+
+    def games(self, contest: Contest) -> list[Game]:
+        """The games of a contest that are there, by number."""
+        rows = self._run(
+            "SELECT number, seat, moves, payoff, playouts, cpu_seconds, seconds FROM games"
+            " WHERE configuration = ? AND number < ? ORDER BY number",
+            self._key(contest),
+            contest.games,
+        )
+        return [_game(*row) for row in rows]
+
+    def missing(self, contest: Contest) -> list[int]:
+        """The numbers of a contest's games that are not there, ascending."""
+        there = {number for (number,) in self._run("SELECT number FROM games WHERE configuration = ?", self._key(contest))}
+        return [number for number in range(contest.games) if number not in there]
+
+    def sessions(self) -> list[dict[str, Any]]:
+        """When games were added, and by which versions of Python, numpy and numba on which kind of machine."""
+        names = ("id", "began", "python", "numpy", "numba", "platform")
+        rows = self._run(f"SELECT {', '.join(names)} FROM sessions ORDER BY id")
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._database.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _prepare(self) -> None:
+        """Makes the tables of a new file, and makes sure of those of an old one."""
+        try:
+            if self._blank():
+                with self._transaction():
+                    if self._blank():  # another process may have been faster
+                        for statement in TABLES:
+                            self._run(statement)
+            mark, layout = self._pragma("application_id"), self._pragma("user_version")
+        except NotADatabaseError:
+            mark, layout = 0, 0
+        except OSError as error:
+            raise ValueError(str(error)) from None
+        if mark != MARK:
+            raise ValueError(f"{self.path} is no store of games")
+        if layout != LAYOUT:
+            raise ValueError(f"{self.path} has the layout {layout} of stores, but this version needs the layout {LAYOUT}")
+
+    def _blank(self) -> bool:
+        """Whether nothing was ever written to the file."""
+        tables = self._run("SELECT count(*) FROM sqlite_master")[0][0]
+        return not tables and not self._pragma("application_id") and not self._pragma("user_version")
+
+    def _pragma(self, name: str) -> int:
+        return int(self._run(f"PRAGMA {name}")[0][0])
+
+    def _key(self, contest: Contest) -> int | None:
+        """The row of a contest's configuration, None if there is none."""
+        rows = self._run("SELECT id FROM configurations WHERE text = ?", configuration(contest))
+        return rows[0][0] if rows else None
+
+    def _begun(self) -> int:
+        """A new row for this session."""
+        versions = (platform.python_version(), np.__version__, numba.__version__, f"{platform.system()} {platform.machine()}")
+        row = (self.began, *versions)
+        self._run("INSERT INTO sessions (began, python, numpy, numba, platform) VALUES (?, ?, ?, ?, ?)", *row)
+        return int(self._run("SELECT last_insert_rowid()")[0][0])
+
+    def _run(self, statement: str, *values: Any) -> list[Any]:
+        """All rows of a statement."""
+        try:
+            return self._database.execute(statement, values).fetchall()
+        except sqlite3.OperationalError as error:
+            raise OSError(f"{self.path} cannot be used: {error}") from None
+        except sqlite3.DatabaseError as error:
+            raise NotADatabaseError(f"{self.path} cannot be used: {error}") from None
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Everything inside, or nothing."""
+        self._run("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._run("COMMIT")
+        finally:
+            if self._database.in_transaction:
+                self._database.rollback()
+
+
+class NotADatabaseError(OSError):
+    """A file that SQLite cannot read."""
+
+
+def _foreign(path: Path) -> bool:
+    """Whether a file has begun as something else; SQLite takes very short files for empty ones, and overwrites them."""
+    with suppress(OSError), open(path, "rb") as file:
+        return file.read(16) not in (b"", b"SQLite format 3\0")
+    return False
+
+
+def configuration(contest: Contest) -> str:
+    """All that decides what a contest's games are, as canonical JSON: equal texts, equal games."""
+    rules = registry.rules(contest.game, **contest.settings)
+    written = {field.name: getattr(contest, field.name) for field in fields(contest) if field.name != "games"}
+    written |= {"kind": type(contest).__name__, "game": rules.name, "settings": rules.settings}
+    written |= {"ucd-planners": ucd_envs.__version__}
+    return json.dumps(written, sort_keys=True, separators=(",", ":"), default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON has no word for, as one that it has."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"a contest with {value!r} in it cannot be stored")
+
+
+def _row(game: Game) -> tuple[Any, ...]:
+    """A game as it is stored: moves as little-endian 16-bit numbers, what belongs to every planner as JSON."""
+    try:
+        moves = struct.pack(f"<{len(game.moves)}H", *game.moves)
+    except struct.error:
+        raise ValueError(f"moves of a stored game must be from 0 to {2**16 - 1}, not {game.moves}") from None
+    playouts, cpu_seconds = json.dumps(game.playouts), json.dumps(game.cpu_seconds)
+    return (game.number, game.seat, moves, game.payoff, playouts, cpu_seconds, game.seconds)
+
+
+def _game(number: int, seat: int, moves: bytes, payoff: float, playouts: str, cpu_seconds: str, seconds: float) -> Game:
+    """The game of a row."""
+    line = struct.unpack(f"<{len(moves) // 2}H", moves)
+    return Game(number, seat, line, payoff, tuple(json.loads(playouts)), tuple(json.loads(cpu_seconds)), seconds)

@@ -1,0 +1,42 @@
+"""The command `ucd`, one file a subcommand."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+import ucd_envs
+from ucd_planners.cli import bench, games, match, play, reproduce
+from ucd_planners.cli.console import UsageError, settings_from, usage
+
+COMMANDS = (play, match, reproduce, bench, games)
+"""In the order of the help. Each has `add(commands)`, which adds its parser and names what runs it."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command; its exit status: 0, 1 for one that was stopped, 2 for arguments that cannot be used."""
+    description = "Monte-Carlo planners on games: play, matches and benchmarks."
+    parser = argparse.ArgumentParser(prog="ucd", description=description, allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"ucd {ucd_envs.__version__}")
+    commands = parser.add_subparsers(required=True, metavar="command")
+    for command in COMMANDS:
+        command.add(commands)
+    known, rest = parser.parse_known_args(arguments)
+    run: Callable[[argparse.Namespace], int] = known.run
+    try:
+        with usage():
+            known.settings = settings_from(rest, getattr(known, "game", None))
+        status = run(known)
+        sys.stdout.flush()
+    except UsageError as error:
+        print(f"ucd: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("ucd: stopped", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # the reader, such as `head`, has what it wanted; nothing is left to be flushed at the exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return status

@@ -1,0 +1,94 @@
+"""`ucd bench`: how fast planners and environments are."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from ucd_envs import registry
+from ucd_planners.cli.console import rich, table, usage
+
+
+def add(commands: Any) -> None:
+    """Adds `ucd bench`."""
+    parser = commands.add_parser(
+        "bench",
+        allow_abbrev=False,
+        help="prints playouts per second",
+        description="Playouts per second of user CPU time on one core. Without --game, a standard suite; with it, one game "
+        "with its settings as further options.",
+    )
+    parser.add_argument("--game", help="only this game")
+    parser.add_argument("--planner", action="append", help='with --game: a planner, or "playout"; may be repeated')
+    parser.add_argument("--playouts", type=int, help="with --game: playouts a search (default 10,000)")
+    parser.add_argument("--envs", action="store_true", help="steps and clones of the environments instead of planners")
+    parser.add_argument("--against", choices=("openspiel", "pettingzoo"), help="a peer in the same run")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a line instead of a table")
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from ucd_planners import bench
+
+    with usage():
+        if not arguments.json:
+            rich()
+        if arguments.against is not None:
+            if arguments.against != ("pettingzoo" if arguments.envs else "openspiel"):
+                raise ValueError(f"the peer of {'environments is pettingzoo' if arguments.envs else 'planners is openspiel'}")
+            bench.find_peer(arguments.against)
+        cases = _cases(arguments, bench)
+    if arguments.envs:
+        rows = bench.environment_rows(arguments.against)
+    else:
+        rows = (bench.measure(case, arguments.against) for case in cases)
+    shown: list[dict[str, Any]] = []
+    try:
+        for row in rows:
+            shown.append(row)
+            if arguments.json:
+                print(json.dumps(row), flush=True)
+    finally:
+        if not arguments.json and shown:
+            _show(shown)
+    return 0
+
+
+def _cases(arguments: argparse.Namespace, bench: Any) -> list[Any]:
+    """What to measure. Raises ValueError or TypeError for arguments that are wrong, or that would change nothing."""
+    from ucd_envs.rules import whole
+    from ucd_planners.planner import MOST_EDGES
+
+    if arguments.game is None:
+        if arguments.planner or arguments.playouts is not None:
+            raise ValueError("--planner and --playouts go with --game")
+        cases: list[Any] = [] if arguments.envs else bench.suite()
+        return cases
+    if arguments.envs:
+        raise ValueError("--envs measures every game with its defaults: it goes without --game")
+    registry.rules(arguments.game, **arguments.settings)
+    playouts = whole("playouts", 10_000 if arguments.playouts is None else arguments.playouts, 1, MOST_EDGES)
+    cases = []
+    for planner in arguments.planner or [bench.PLAYOUT, "uct(c=0.3)", bench.ucd_text("1,0,1")]:
+        cases.append(bench.Case(arguments.game, planner, playouts, arguments.settings))
+        if planner != bench.PLAYOUT:
+            cases[-1].built()
+    return cases
+
+
+def _show(rows: list[dict[str, Any]]) -> None:
+    """One line a row; the peer's name stands in the head of its column."""
+    peer = rows[0].get("peer")
+    titles = {"game": "game", "planner": "planner", "playouts": "playouts", "playouts_per_s": "playouts/s"}
+    titles |= {"bytes_per_playout": "bytes/playout", "steps_per_s": "steps/s", "clone_restore_us": "clone+restore us"}
+    titles |= {"peer_playouts_per_s": f"{peer}/s", "peer_steps_per_s": f"{peer}/s", "ratio": "ratio"}
+
+    def cell(row: dict[str, Any], key: str) -> str:
+        if key == "game":
+            settings = [f"{name}={value}" for name, value in row["config"].items() if value not in ("", False)]
+            return " ".join([row["game"], *settings])
+        return "" if row[key] is None else f"{row[key]:,}" if isinstance(row[key], (int, float)) else row[key]
+
+    keys = [key for key in titles if key in rows[0]]
+    table([titles[key] for key in keys], [[cell(row, key) for key in keys] for row in rows])

@@ -1,0 +1,91 @@
+"""What the commands share: arguments that cannot be used, settings of games, tables and progress bars."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ucd_envs import registry
+
+
+class UsageError(Exception):
+    """Arguments that cannot be used; its text tells why."""
+
+
+@contextmanager
+def usage() -> Iterator[None]:
+    """Turns what wrong arguments raise into a UsageError; for the part of a command that only reads its arguments."""
+    try:
+        yield
+    except (ValueError, TypeError, ImportError) as error:
+        raise UsageError(str(error)) from error
+
+
+def settings_from(words: Sequence[str], game: str | None) -> dict[str, Any]:
+    """A game's settings from the options that are not the command's own: --size 5 or --size=5; --swap alone is true.
+
+    Raises ValueError for a word that belongs to no option, an unknown game, and options without a game.
+    """
+    from ucd_planners.notation import setting_from
+
+    if words and game is None:
+        raise ValueError(f"unexpected argument {words[0]!r}: settings are those of a game, after --game")
+    typed: dict[str, str | None] = {}
+    waiting: str | None = None
+    for word in words:
+        if word.startswith("--"):
+            option, equals, value = word[2:].partition("=")
+            waiting = option.replace("-", "_")
+            typed[waiting] = value if equals else None
+            waiting = None if equals else waiting
+        elif waiting is None:
+            raise ValueError(f"unexpected argument {word!r}: expected options such as --size 5")
+        else:
+            typed[waiting] = word
+            waiting = None
+    known = inspect.signature(registry.builder(game)).parameters if game is not None else {}
+    return {name: setting_from(name, text, known[name].default) if name in known else text for name, text in typed.items()}
+
+
+def rich() -> Any:
+    """The library that draws tables and progress bars."""
+    try:
+        import rich.box
+        import rich.console
+        import rich.progress
+        import rich.table
+    except ImportError:
+        raise ImportError("the command ucd needs rich: pip install 'ucd-planners[cli]'") from None
+    return rich
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Prints a table; words to the left, numbers to the right; as wide as it must be, since rich would cut numbers off."""
+    library = rich()
+    drawn = library.table.Table(box=library.box.SIMPLE_HEAD, pad_edge=False)
+    for i, column in enumerate(columns):
+        words = all(not row[i][:1].isdigit() for row in rows if row[i])
+        drawn.add_column(column, justify="left" if words else "right", no_wrap=True)
+    for row in rows:
+        drawn.add_row(*row)
+    library.console.Console(width=1000, highlight=False).print(drawn)
+
+
+@contextmanager
+def progress(total: int, unit: str) -> Iterator[Callable[[], None]]:
+    """A progress bar on a terminal's standard error, gone at the end; what it gives is called as each of `total` is done."""
+    library = rich()
+    console = library.console.Console(stderr=True)
+    with library.progress.Progress(
+        library.progress.TextColumn("{task.description}"),
+        library.progress.BarColumn(),
+        library.progress.TextColumn("{task.completed:.0f}/{task.total:.0f} " + unit),
+        library.progress.TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+        transient=True,
+    ) as bar:
+        task = bar.add_task("playing", total=total)
+        yield lambda: bar.advance(task)

@@ -1,0 +1,22 @@
+"""`ucd games`: the games that there are."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from typing import Any
+
+from ucd_envs import registry
+
+
+def add(commands: Any) -> None:
+    """Adds `ucd games`."""
+    parser = commands.add_parser("games", allow_abbrev=False, help="lists the games and their settings")
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    for name in registry.games():
+        settings = inspect.signature(registry.builder(name)).parameters.values()
+        print(name, ", ".join(f"{setting.name}={setting.default!r}" for setting in settings) or "(no settings)")
+    return 0

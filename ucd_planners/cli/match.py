@@ -1,0 +1,100 @@
+"""`ucd match`: two planners against each other."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from ucd_envs import registry
+from ucd_planners.cli.console import progress, rich, table, usage
+
+
+def add(commands: Any) -> None:
+    """Adds `ucd match`."""
+    parser = commands.add_parser(
+        "match",
+        allow_abbrev=False,
+        help="plays two planners against each other",
+        description="Plays two planners against each other, with seats swapped in pairs. Other options are the game's "
+        "settings, such as --size 5 --opening b2 for hex.",
+        epilog='example: ucd match --game hex --size 5 --opening b2 --a "ucd(d1=0,d2=1,d3=2,c=0.3)" --b "uct(c=0.3)" '
+        "--playouts 1000 --games 400 --seed 1 --jobs 2",
+    )
+    parser.add_argument("--game", required=True, help="a registered game, with or without its version")
+    parser.add_argument("--a", required=True, help="a planner, such as ucd(d1=0,d2=1,d3=2,c=0.3)")
+    parser.add_argument("--b", required=True, help="the other planner")
+    budget = parser.add_mutually_exclusive_group()
+    budget.add_argument("--playouts", type=int, help="playouts a move (default 1000)")
+    budget.add_argument("--seconds", type=float, help="seconds a move")
+    parser.add_argument("--games", type=int, default=100, help="an even number (default 100)")
+    parser.add_argument("--seed", type=int, default=0, help="default 0")
+    parser.add_argument("--jobs", type=int, default=1, help="games at once (default 1)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from ucd_envs.rules import whole
+    from ucd_planners.arena.match import Match, play_match
+
+    with usage():
+        rich()
+        budget = {"playouts": 1000 if arguments.playouts is None else arguments.playouts}
+        if arguments.seconds is not None:
+            budget = {"seconds": arguments.seconds}
+        whole("jobs", arguments.jobs, 1, 1024)
+        match = Match(arguments.game, arguments.a, arguments.b, arguments.settings, budget, arguments.games, arguments.seed)
+    with progress(match.games, "games") as advance:
+        result = play_match(match, arguments.jobs, progress=lambda game: advance())
+    if not result.games:
+        print("ucd: stopped before the first game ended", file=sys.stderr)
+        return 1
+    print(json.dumps(match_row(result))) if arguments.json else _show(result)
+    return 0 if len(result.games) == match.games else 1
+
+
+def match_row(result: Any) -> dict[str, Any]:
+    """A match's result as one flat object; percentages are 0 to 100."""
+    total = result.tally()
+    low, high = total.interval
+    seats = {
+        f"{kind}_as_{seat}": getattr(result.tally(i), kind)
+        for i, seat in enumerate(("first", "second"))
+        for kind in ("wins", "draws", "losses")
+    }
+    return {
+        "game": str(registry.rules(result.match.game, **result.match.settings)),
+        "a": result.match.a,
+        "b": result.match.b,
+        **result.match.budget,
+        "games": total.games,
+        "stopped": total.games < result.match.games,
+        "wins": total.wins,
+        "draws": total.draws,
+        "losses": total.losses,
+        "percent": round(100 * total.share, 2),
+        "interval_95": [round(100 * low, 2), round(100 * high, 2)],
+        **seats,
+        "distinct_games": result.distinct,
+        "playouts_per_s": [round(result.playouts_per_second(side)) for side in (0, 1)],
+    }
+
+
+def _show(result: Any) -> None:
+    row = match_row(result)
+    rows = []
+    for label, tally in (("first", result.tally(0)), ("second", result.tally(1)), ("both", result.tally())):
+        if tally.games:
+            low, high = tally.interval
+            numbers = (tally.games, tally.wins, tally.draws, tally.losses)
+            rows.append([label, *map(str, numbers), f"{100 * tally.share:.1f}", f"{100 * low:.1f} to {100 * high:.1f}"])
+    budget = ", ".join(f"{value:,} {key}" for key, value in result.match.budget.items())
+    print(f"{row['game']}, {budget} a move\na = {row['a']}\nb = {row['b']}")
+    table(["seat of a", "games", "wins", "draws", "losses", "percent", "95% interval (Wilson)"], rows)
+    print(f"{row['distinct_games']} of {row['games']} games are distinct", end="")
+    print(" (fewer than 90%: the interval is too narrow)" if row["distinct_games"] < 0.9 * row["games"] else "")
+    print(f"playouts per second of CPU time: a {row['playouts_per_s'][0]:,}, b {row['playouts_per_s'][1]:,}")
+    if row["stopped"]:
+        print(f"stopped: {len(result.games)} of {result.match.games} games were played")

@@ -1,0 +1,108 @@
+"""`ucd reproduce`: the experiments of papers."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from ucd_planners.cli.console import progress, rich, table, usage
+from ucd_planners.experiments import MODULES, experiment_named
+
+
+def add(commands: Any) -> None:
+    """Adds `ucd reproduce`."""
+    parser = commands.add_parser(
+        "reproduce",
+        allow_abbrev=False,
+        help="runs an experiment of a paper",
+        description="Runs an experiment of a paper and tells its figures beside ours. The folder then holds the games "
+        "(NAME.sqlite), the table (NAME.csv) and a picture (NAME.svg). A run that was stopped goes on where it was.",
+        epilog="example: ucd reproduce leftright --games 20 --jobs 2",
+    )
+    parser.add_argument("experiment", choices=MODULES, help=f"one of {', '.join(MODULES)}")
+    parser.add_argument("--games", type=int, help="games of each setting (default: as many as the paper)")
+    parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
+    parser.add_argument("--seed", type=int, default=0, help="default 0")
+    parser.add_argument("--folder", default="results", help="where the files are (default results)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from ucd_envs.rules import whole
+    from ucd_planners.arena.store import Store
+    from ucd_planners.experiments import picture
+    from ucd_planners.experiments.experiment import reproduce
+
+    with usage():
+        rich()
+        picture.library()
+        whole("jobs", arguments.jobs, 1, 1024)
+        chosen = experiment_named(arguments.experiment)
+        games = chosen.games if arguments.games is None else arguments.games
+        settings = chosen.settings(games, arguments.seed)
+        store = Store(_folder(arguments.folder) / f"{chosen.name}.sqlite")
+    with store:
+        missing = sum(len(store.missing(setting.contest)) for setting in settings)
+        with progress(missing, "games") as advance:
+
+            def told(contest: Any, games: list[Any]) -> None:
+                for _ in games:
+                    advance()
+
+            report = reproduce(chosen, settings, store, arguments.jobs, progress=told)
+    if arguments.json:
+        print(json.dumps(_object(chosen, report)))
+    else:
+        _show(chosen, report)
+    return 1 if report.missing else 0
+
+
+def _folder(name: str) -> Path:
+    """A folder, made if there is none. Raises ValueError if that is not possible."""
+    folder = Path(name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"the folder {name} cannot be made: {error.strerror}") from None
+    return folder
+
+
+def _object(chosen: Any, report: Any) -> dict[str, Any]:
+    """A report as one object."""
+    about = {"experiment": chosen.name, "title": chosen.title, "source": chosen.source}
+    return {**about, "missing_games": report.missing, "rows": report.rows, "files": [str(path) for path in report.files]}
+
+
+def _show(chosen: Any, report: Any) -> None:
+    """The table of the settings that have games, and what else there is to say."""
+    played = [row for row in report.rows if row["games"]]
+    print(f"{chosen.title} {chosen.source}")
+    if played:
+        columns = [column for column in played[0] if column not in ("wilson_low", "wilson_high", "distinct_games")]
+        table(
+            [column.replace("_", " ") for column in columns],
+            [[_cell(column, row[column]) for column in columns] for row in played],
+        )
+    print(f"the paper: {chosen.said}")
+    repeated = sum(row["distinct_games"] < 0.9 * row["games"] for row in played if "distinct_games" in row)
+    if repeated:
+        print(
+            f"fewer than 90% of the games are distinct in {repeated} of {len(played)} lines: their errors are larger than shown"
+        )
+    print(f"files: {', '.join(str(path) for path in report.files)}")
+    if report.missing:
+        total = report.missing + sum(row["games"] for row in report.rows)
+        print(f"stopped: {report.missing} of {total} games are missing; the same command goes on", file=sys.stderr)
+
+
+def _cell(column: str, value: Any) -> str:
+    """A number as people read it."""
+    if value is None:
+        return ""
+    if column in ("percent", "standard_error", "paper"):
+        return f"{value:.2f}" if column == "standard_error" else f"{value:.1f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

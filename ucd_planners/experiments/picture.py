@@ -1,0 +1,71 @@
+"""Pictures of experiments: panels of lines with error bars, drawn by matplotlib."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+
+def library() -> Any:
+    """The library that draws. Raises ImportError, naming the extra that installs it."""
+    try:
+        import matplotlib.figure
+    except ImportError:
+        raise ImportError("pictures need matplotlib: pip install 'ucd-planners[plot]'") from None
+    return matplotlib
+
+
+def panels(titles: Sequence[str], across: str, up: str) -> tuple[Any, list[Any]]:
+    """A figure, and its panels side by side with one scale, given their titles and the names of what goes across and up."""
+    figure = library().figure.Figure(figsize=(2 + 5.5 * len(titles), 4.5), layout="constrained")
+    axes = list(figure.subplots(1, len(titles), sharey=True, squeeze=False)[0])
+    for axis, title in zip(axes, titles, strict=True):
+        axis.set(title=title, xlabel=across)
+        axis.grid(alpha=0.3)
+    axes[0].set_ylabel(up)
+    return figure, axes
+
+
+def lines(
+    axis: Any, rows: Sequence[dict[str, Any]], across: str, places: Sequence[str], line: str, style: str = "o-", note: str = ""
+) -> None:
+    """Draws percentages with their standard errors, over the labels of column `across`, a line for each label of `line`.
+
+    The labels stand in the order of `places`, with equal room for each, since they may be words such as "inf". Lines are set
+    off a little from one another, so that their error bars can be told apart. `note` is added to their names.
+    """
+    names = list(dict.fromkeys(row[line] for row in rows))
+    for i, name in enumerate(names):
+        these = [row for row in rows if row[line] == name and row["percent"] is not None]
+        axis.errorbar(
+            [places.index(row[across]) + 0.06 * (i - (len(names) - 1) / 2) for row in these],
+            [row["percent"] for row in these],
+            [row["standard_error"] or 0.0 for row in these],
+            fmt=style,
+            color=f"C{i}",
+            capsize=2,
+            markersize=4,
+            label=f"{line} = {name}{note}",
+        )
+    axis.set_xticks(range(len(places)), places)
+
+
+def legend(figure: Any, axis: Any) -> None:
+    """Names what a panel shows, to the right of all panels."""
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside right upper", fontsize="small")
+
+
+def level(axis: Any, percent: float | None, label: str, style: str) -> None:
+    """Draws a horizontal line, if there is a percentage to draw."""
+    if percent is not None:
+        axis.axhline(percent, linestyle=style, color="gray", label=label)
+
+
+def save(figure: Any, path: Path) -> None:
+    """Writes a figure as SVG, whole or not at all; equal figures give equal files."""
+    unfinished = path.with_name(path.name + ".part")
+    with library().rc_context({"svg.hashsalt": path.stem}):
+        figure.savefig(unfinished, format="svg", metadata={"Date": None})
+    os.replace(unfinished, path)
