@@ -133,12 +133,12 @@ def playout_action(board, state, rng):
 
 @kernel(OBSERVE)
 def observe(board, state, player, planes):
-    """A row a heap; plane 0 is 1 for counters that are there. Nobody owns them, so plane 1 is empty."""
+    """A row a heap, with 1 for counters that are there; they belong to both players, so the two planes are the same."""
     b, s = fields(board, BOARD), fields(state, STATE)
     for heap in range(b.heaps):
         for number in range(b.most):
-            planes[2 * (heap * b.most + number)] = number < s.counters[heap]
-            planes[2 * (heap * b.most + number) + 1] = 0
+            for plane in range(2):
+                planes[2 * (heap * b.most + number) + plane] = number < s.counters[heap]
 
 
 @lru_cache(maxsize=None, typed=True)

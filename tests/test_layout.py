@@ -154,43 +154,52 @@ def test_no_test_can_hide() -> None:
             assert not hidden.search(path.read_text()), path
 
 
-# The README.
+# The documents.
 
-README = (ROOT / "README.md").read_text()
+DOCUMENTS = {name: (ROOT / name).read_text() for name in ("README.md", "ucd_planners/README.md")}
+every_document = pytest.mark.parametrize("text", DOCUMENTS.values(), ids=DOCUMENTS)
 PRINTED = "\n".join(path.read_text() for path in sorted((ROOT / "tests" / "printed").glob("*.txt")))
 """What commands printed, each file beginning with its command."""
 NUMBER = re.compile(r"(?<![\w.,/-])\d[\d,]*(?:\.\d+)?(?![\w-])")
+YEARS = range(1900, 2100)
 
 
 def prose(text: str) -> str:
-    """A document without its code."""
-    return re.sub(r"`[^`\n]*`", "", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+    """A document without its code, and without the numbers of sections."""
+    words = re.sub(r"`[^`\n]*`", "", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+    return re.sub(r"section \d+(\.\d+)*", "", words)
 
 
-def test_every_number_of_the_readme_was_printed_by_a_command() -> None:
-    """Whole numbers below 20 that stand alone are sizes and counts of things; all others must stand in tests/printed."""
+@every_document
+def test_every_number_of_a_document_was_printed_by_a_command(text: str) -> None:
+    """Whole numbers below 20 that stand alone are sizes and counts of things, and some are years; all others must stand in
+    tests/printed."""
     printed = set(NUMBER.findall(PRINTED))
-    for number in NUMBER.findall(prose(README)):
+    for number in NUMBER.findall(prose(text)):
         number = number.rstrip(",")
-        if number.isdecimal() and int(number) < 20:
+        if number.isdecimal() and (int(number) < 20 or int(number) in YEARS):
             continue
-        assert number in printed, f"{number} is in the README, but no command in tests/printed printed it"
+        assert number in printed, f"{number} is in the document, but no command in tests/printed printed it"
 
 
-def test_output_shown_in_the_readme_is_what_was_printed() -> None:
-    blocks = re.findall(r"```text\n(.*?)```", README, flags=re.DOTALL)
-    assert blocks
-    for block in blocks:
+@every_document
+def test_output_shown_in_a_document_is_what_was_printed(text: str) -> None:
+    for block in re.findall(r"```text\n(.*?)```", text, flags=re.DOTALL):
         assert block.strip() in PRINTED
 
 
-def test_every_result_of_the_readme_names_its_command() -> None:
+def test_the_readme_shows_output() -> None:
+    assert "```text\n" in DOCUMENTS["README.md"]
+
+
+def test_every_result_that_was_printed_has_its_command_in_a_document() -> None:
     commands = [line[2:] for line in PRINTED.splitlines() if line.startswith("$ ")]
     assert commands
     for command in commands:
-        assert command in README, command
+        assert any(command in text for text in DOCUMENTS.values()), command
 
 
-def test_the_python_of_the_readme_runs() -> None:
-    for block in re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL):
+@every_document
+def test_the_python_of_a_document_runs(text: str) -> None:
+    for block in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
         exec(compile(block, "README.md", "exec"), {})

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
+import nim
 import numpy as np
 import pytest
 from numba import types
@@ -43,6 +44,8 @@ REACHABLE = 6000
 SEEN_IN_FULL = {"connect_four_v0", "hex_v0", "leftright_v0", "tic_tac_toe_v0"}
 """Games whose whole position can be read off observations, mover, ply and legal actions."""
 CONFIGURATIONS = [(name, settings) for name in registry.games() for settings in registry.examples(name)]
+CONFIGURATIONS += [("nim_v0", {"heaps": heaps}) for heaps in ("1,3,5,7", "2,2", "1", "9,9,9")]
+"""With a user's own game in one file, that of the examples."""
 GARBAGE = 0xA5
 NO_TRACE = np.empty(0, np.int32)
 
@@ -58,9 +61,11 @@ class Game(NamedTuple):
     params=CONFIGURATIONS,
     ids=lambda pair: "-".join([pair[0], *(f"{key}={value}" for key, value in pair[1].items())]).replace(" ", ""),
 )
-def rules(request: pytest.FixtureRequest) -> Rules:
+def rules(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Rules:
     """The rules of one configuration."""
     name, settings = request.param
+    if name == "nim_v0":
+        monkeypatch.setitem(registry._builders, name, nim.rules)
     return registry.rules(name, **settings)
 
 

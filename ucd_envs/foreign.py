@@ -73,6 +73,7 @@ class Adapter:
         *,
         clone_state: Callable[[Any], Any] | None = None,
         restore_state: Callable[[Any, Any], None] | None = None,
+        clone: Callable[[Any], Any] | None = None,
         position: Callable[[Any], Hashable] | None = None,
         legal_actions: Callable[[Any], Iterable[int]] | None = None,
         constant: Sequence[str] = (),
@@ -83,11 +84,12 @@ class Adapter:
     ) -> None:
         """Adapts an environment.
 
-        clone_state, restore_state: functions of the environment that copy and put back its state, both or neither; position:
-        a function of the environment whose answer is hashable and equal for equal positions; legal_actions: a function of
-        the environment, its legal actions in any order; constant: attributes that never change and are shared instead
-        of copied; payoff_range: the least and the largest total reward; clip: whether totals outside count as the nearest
-        end; longest: how many plies a search looks ahead at most; chance: "reseeded" or "copied".
+        clone_state, restore_state: functions of the environment that copy and put back its state, both or neither; clone: a
+        function of the environment that makes another of its kind, for one that cannot be pickled; position: a function of
+        the environment whose answer is hashable and equal for equal positions; legal_actions: a function of the environment,
+        its legal actions in any order; constant: attributes that never change and are shared instead of copied;
+        payoff_range: the least and the largest total reward; clip: whether totals outside count as the nearest end; longest:
+        how many plies a search looks ahead at most; chance: "reseeded" or "copied".
 
         Raises TypeError or ValueError for parameters that are not so, and TypeError for an environment that cannot be copied.
         """
@@ -115,12 +117,15 @@ class Adapter:
         )
         self._position = position or (self._clone_state if has_hooks else self._copier.snapshot)
         self._actions_of = self.masks(self.env) if legal_actions is None else self._named(legal_actions)
-        self.live: Any = self.env.clone() if callable(getattr(self.env, "clone", None)) else self._copier.twin(self.env)
+        if clone is None:
+            clone = (lambda env: env.clone()) if callable(getattr(self.env, "clone", None)) else self._copier.twin
+        self.live: Any = clone(self.env)
         self.snapshot: Any = None
         self._zero = (0.0,) * self.players
         self.totals = self._zero
         self._player = OVER
-        self._trampolines = Trampolines(self, type(self.env).__name__)
+        named = (getattr(self.env, "metadata", None) or {}).get("name")
+        self._trampolines = Trampolines(self, named or type(self.env).__name__)
 
     @property
     def rules(self) -> Rules:
@@ -249,7 +254,10 @@ class AECGame(Adapter):
             self.totals = tuple([total + rewards.get(agent, 0.0) for total, agent in pairs])
         player = self.mover(env)
         while player == OVER and not all(env.terminations[agent] or env.truncations[agent] for agent in env.agents):
+            there = len(env.agents)
             env.step(None)
+            if len(env.agents) == there:
+                raise ValueError(f"{self.rules.name} keeps {env.agent_selection}, which is finished, after its step of None")
             player = self.mover(env)
         self._player = player
         return player

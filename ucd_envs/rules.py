@@ -253,6 +253,7 @@ class State:
         if self._words is None:
             words = np.zeros(self.rules.position_words, np.uint64)
             self.rules.kernels.position(self.rules.board, self.array(), words)
+            self._raise_caught()
             object.__setattr__(self, "_words", words.tobytes())
             return words.tobytes()
         return self._words
@@ -261,10 +262,16 @@ class State:
         """The legal actions, ascending; empty when the game is over."""
         actions = np.empty(self.rules.actions, np.int32)
         count = self.rules.kernels.legal_actions(self.rules.board, self.array(), actions)
+        self._raise_caught()
         return [int(action) for action in actions[:count]]
 
     def after(self, action: int) -> State:
-        """The state that a legal action leads to. Raises ValueError for an illegal one, TypeError for no whole number."""
+        """The state that a legal action leads to.
+
+        Raises ValueError for an illegal one, TypeError for no whole number and for a live game, whose states are its root only.
+        """
+        if self.rules.live is not None:
+            raise TypeError(f"{self.rules.name} is one game of Python: step its environment instead")
         state = self.array()
         action = operator.index(action)
         if not 0 <= action < self.rules.actions or not self.rules.kernels.is_legal(self.rules.board, state, action):
@@ -279,6 +286,12 @@ class State:
         out = np.zeros(self.rules.players)
         self.rules.kernels.payoffs(self.rules.board, self.array(), out)
         return [float(payoff) for payoff in out]
+
+    def _raise_caught(self) -> None:
+        """Raises what a kernel that calls back into Python has caught."""
+        caught = None if self.rules.live is None else self.rules.live.failure()
+        if caught is not None:
+            raise caught
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, State):

@@ -1,10 +1,11 @@
 """Monte-Carlo planners that act in any environment whose state can be cloned: UCT, and UCD on graphs of positions."""
 
 from ucd_planners.planner import Planner
-from ucd_planners.presets import simple_way, ucd, uct, uct0, uct1, uct2, uct3, update_all
+from ucd_planners.presets import PRESETS, simple_way, ucd, uct, uct0, uct1, uct2, uct3, update_all
 from ucd_planners.result import SearchResult
 
 __all__ = [
+    "PRESETS",
     "Planner",
     "SearchResult",
     "simple_way",

@@ -161,17 +161,22 @@ def measure(case: Case, against: str | None = None) -> dict[str, Any]:
     return row
 
 
-PEERS = {"openspiel": ("pyspiel", "bench"), "pettingzoo": ("pettingzoo.classic.connect_four_v3", "render")}
-"""Other programs: what is imported of them, and the extra of this distribution that installs it."""
+PEERS = {
+    "openspiel": ("pyspiel", "ucd-planners[bench]"),
+    "pettingzoo": ("pettingzoo.classic.connect_four_v3", "ucd-planners[render]"),
+    "gymcts": ("gymcts", "gymcts"),
+    "mcts-simple": ("mcts_simple", "mcts-simple"),
+}
+"""Other programs: what is imported of them, and what installs it."""
 
 
 def find_peer(name: str) -> Any:
     """A peer's module. Raises ImportError with what to install where it is missing."""
-    module, extra = PEERS[name]
+    module, package = PEERS[name]
     try:
         return importlib.import_module(module)
     except ImportError:
-        raise ImportError(f"the peer {name} is not installed: pip install 'ucd-planners[{extra}]'") from None
+        raise ImportError(f"the peer {name} is not installed: pip install '{package}'") from None
 
 
 def openspiel_name(rules: Rules) -> str | None:

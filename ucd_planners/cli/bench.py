@@ -9,6 +9,10 @@ from typing import Any
 from ucd_envs import registry
 from ucd_planners.cli.console import rich, table, usage
 
+PEER_OF = {"planners": "openspiel", "envs": "pettingzoo", "foreign": "python"}
+"""The peer of each benchmark."""
+WORDS = {"planners": "planners", "envs": "environments", "foreign": "planners in environments of others"}
+
 
 def add(commands: Any) -> None:
     """Adds `ucd bench`."""
@@ -23,7 +27,15 @@ def add(commands: Any) -> None:
     parser.add_argument("--planner", action="append", help='with --game: a planner, or "playout"; may be repeated')
     parser.add_argument("--playouts", type=int, help="with --game: playouts a search (default 10,000)")
     parser.add_argument("--envs", action="store_true", help="steps and clones of the environments instead of planners")
-    parser.add_argument("--against", choices=("openspiel", "pettingzoo"), help="a peer in the same run")
+    parser.add_argument(
+        "--foreign", action="store_true", help="planners in environments that others wrote, beside a bare loop of their steps"
+    )
+    parser.add_argument(
+        "--against",
+        choices=tuple(PEER_OF.values()),
+        help="a peer in the same run: openspiel for planners, pettingzoo with --envs, and with --foreign python, which is "
+        "gymcts and mcts-simple",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object a line instead of a table")
     parser.set_defaults(run=_run)
 
@@ -34,13 +46,21 @@ def _run(arguments: argparse.Namespace) -> int:
     with usage():
         if not arguments.json:
             rich()
-        if arguments.against is not None:
-            if arguments.against != ("pettingzoo" if arguments.envs else "openspiel"):
-                raise ValueError(f"the peer of {'environments is pettingzoo' if arguments.envs else 'planners is openspiel'}")
-            bench.find_peer(arguments.against)
         cases = _cases(arguments, bench)
+        needed = ["pettingzoo"] if arguments.foreign else []
+        if arguments.against is not None:
+            what = "envs" if arguments.envs else "foreign" if arguments.foreign else "planners"
+            if arguments.against != PEER_OF[what]:
+                raise ValueError(f"the peer of {WORDS[what]} is {PEER_OF[what]}")
+            needed += ["gymcts", "mcts-simple"] if arguments.foreign else [arguments.against]
+        for program in needed:
+            bench.find_peer(program)
     if arguments.envs:
         rows = bench.environment_rows(arguments.against)
+    elif arguments.foreign:
+        from ucd_planners.foreign_bench import foreign_rows
+
+        rows = foreign_rows(arguments.against is not None)
     else:
         rows = (bench.measure(case, arguments.against) for case in cases)
     shown: list[dict[str, Any]] = []
@@ -60,13 +80,17 @@ def _cases(arguments: argparse.Namespace, bench: Any) -> list[Any]:
     from ucd_envs.rules import whole
     from ucd_planners.planner import MOST_EDGES
 
+    if arguments.envs and arguments.foreign:
+        raise ValueError("--envs and --foreign are two benchmarks: one at a time")
     if arguments.game is None:
         if arguments.planner or arguments.playouts is not None:
             raise ValueError("--planner and --playouts go with --game")
-        cases: list[Any] = [] if arguments.envs else bench.suite()
+        cases: list[Any] = [] if arguments.envs or arguments.foreign else bench.suite()
         return cases
     if arguments.envs:
         raise ValueError("--envs measures every game with its defaults: it goes without --game")
+    if arguments.foreign:
+        raise ValueError("--foreign measures environments that others wrote: it goes without --game")
     registry.rules(arguments.game, **arguments.settings)
     playouts = whole("playouts", 10_000 if arguments.playouts is None else arguments.playouts, 1, MOST_EDGES)
     cases = []
@@ -82,6 +106,16 @@ def _show(rows: list[dict[str, Any]]) -> None:
     peer = rows[0].get("peer")
     titles = {"game": "game", "planner": "planner", "playouts": "playouts", "playouts_per_s": "playouts/s"}
     titles |= {"bytes_per_playout": "bytes/playout", "steps_per_s": "steps/s", "clone_restore_us": "clone+restore us"}
+    if "bare_per_s" in rows[0]:
+        titles = {
+            "game": "environment",
+            "copies": "copies",
+            **titles,
+            "bare_per_s": "bare loop/s",
+            "cost_percent": "cost in percent",
+        }
+        titles |= {"peer": "peer"}
+        peer = "peer"
     titles |= {"peer_playouts_per_s": f"{peer}/s", "peer_steps_per_s": f"{peer}/s", "ratio": "ratio"}
 
     def cell(row: dict[str, Any], key: str) -> str:
