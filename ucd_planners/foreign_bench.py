@@ -1,7 +1,8 @@
 """How fast planners are in environments that others wrote, beside a bare loop that makes the same calls.
 
 The bare loop makes every call that a search made of the environment, one after another: restoring, steps, legal actions,
-positions; only the one snapshot of the root is not taken again. What the search costs beyond is its own: the graph, the choices, and the way from kernels to Python and back.
+positions; only the one snapshot of the root is not taken again. What the search costs beyond is its own: the graph, the
+choices, and the way from kernels to Python and back.
 """
 
 from __future__ import annotations

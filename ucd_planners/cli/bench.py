@@ -107,14 +107,9 @@ def _show(rows: list[dict[str, Any]]) -> None:
     titles = {"game": "game", "planner": "planner", "playouts": "playouts", "playouts_per_s": "playouts/s"}
     titles |= {"bytes_per_playout": "bytes/playout", "steps_per_s": "steps/s", "clone_restore_us": "clone+restore us"}
     if "bare_per_s" in rows[0]:
-        titles = {
-            "game": "environment",
-            "copies": "copies",
-            **titles,
-            "bare_per_s": "bare loop/s",
-            "cost_percent": "cost in percent",
-        }
-        titles |= {"peer": "peer"}
+        del titles["game"]
+        titles = {"game": "environment", "copies": "copies"} | titles
+        titles |= {"bare_per_s": "bare loop/s", "cost_percent": "cost in percent", "peer": "peer"}
         peer = "peer"
     titles |= {"peer_playouts_per_s": f"{peer}/s", "peer_steps_per_s": f"{peer}/s", "ratio": "ratio"}
 
