@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -31,7 +32,7 @@ HEX = experiment_named("ucd-hex")
 
 
 def test_an_unknown_experiment_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"\Aunknown experiment 'chess': expected one of leftright, ucd-hex\Z"):
+    with pytest.raises(ValueError, match=r"\Aunknown experiment 'chess': expected one of leftright, .*, ucd-hex-readings\Z"):
         experiment_named("chess")
 
 
@@ -70,11 +71,22 @@ def test_the_papers_figures_stand_where_it_gives_them(name: str, figures: dict[t
     assert {tuple(each.labels.values()): each.paper for each in settings if each.paper is not None} == figures
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", ["leftright", "ucd-hex"])
 def test_labels_are_those_of_the_planner(name: str) -> None:
     for setting in experiment_named(name).settings(2, 0):
         depths = [f"{depth}={setting.labels[depth]}" for depth in ("d1", "d2", "d3") if setting.labels[depth]]
         assert setting.contest.a == f"{setting.labels['planner']}({','.join([*depths, 'c=0.3'])})"
+
+
+@pytest.mark.parametrize("name", ["leftright-readings", "ucd-hex-readings"])
+def test_a_reading_is_in_the_text_of_its_planner_and_of_the_opponent(name: str) -> None:
+    """But where a tree cannot have it."""
+    for setting in experiment_named(name).settings(2, 0):
+        options = ucd.READINGS[setting.labels["reading"]]
+        assert setting.contest.a.startswith(setting.labels["planner"].partition("(")[0])
+        assert setting.contest.a.endswith(f",{options})" if options else "c=0.3)")
+        if isinstance(setting.contest, Match):
+            assert setting.contest.b == (f"uct(c=0.3,{options})" if options and options != "store=nodes" else "uct(c=0.3)")
 
 
 def test_the_seed_reaches_every_contest() -> None:
@@ -357,3 +369,47 @@ def test_fewer_games_than_there_are_give_the_table_of_fewer(whole_run: Path, tmp
             new.append(setting.contest, [*old.games(setting.contest), *later])
     assert cli.main(words(tmp_path)) == 0
     assert table(tmp_path) == table(whole_run)
+
+
+# The results that are kept
+
+
+KEPT = Path(ucd.__file__).parent / "results"
+
+
+def kept(name: str) -> list[dict[str, str]]:
+    """The rows of a run at full size."""
+    with open(KEPT / f"{name}.csv", newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_kept_results_are_those_of_the_whole_experiment(name: str) -> None:
+    """Every setting, in order, with all of its games, and a picture."""
+    experiment = experiment_named(name)
+    settings = experiment.settings(experiment.games, 0)
+    rows = kept(name)
+    assert [{label: row[label] for label in setting.labels} for row, setting in zip(rows, settings, strict=True)] == [
+        dict(setting.labels) for setting in settings
+    ]
+    assert {row["games"] for row in rows} == {str(experiment.games)}
+    assert (KEPT / f"{name}.svg").read_text().startswith("<?xml")
+
+
+def test_the_kept_results_of_leftright_are_as_in_the_paper() -> None:
+    """Plain UCT 81.5, (inf, 0, 1) 99.8; the others as sketches of the definition had them."""
+    percent = {(row["planner"], row["d1"], row["d2"], row["d3"]): float(row["percent"]) for row in kept("leftright")}
+    assert 79 < percent["uct", "", "", ""] < 84
+    assert percent["ucd", "1", "0", "1"] > 97
+    assert 94 < percent["ucd", "inf", "0", "0"] < 98
+    assert percent["ucd", "inf", "0", "1"] > 99.3
+
+
+def test_percentages_of_the_docstring_are_in_the_kept_results() -> None:
+    """All with one decimal, outside of the paper's brackets; standard errors are of another column."""
+    text = re.sub(r"\[[^]]*\]|standard errors?[^,.)]*[\d.]+", "", ucd.__doc__ or "")
+    rows = [row for name in MODULES for row in kept(name)]
+    known = {f"{float(row['percent']):.1f}" for row in rows}
+    said = set(re.findall(r"(?<![\d.])\d+\.\d\b", text)) - {"0.3", "63.5"}
+    assert len(said) > 15
+    assert said <= known, said - known

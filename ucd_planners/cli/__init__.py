@@ -17,7 +17,7 @@ COMMANDS = (play, match, reproduce, bench, games)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command; its exit status: 0, 1 for one that was stopped, 2 for arguments that cannot be used."""
-    description = "Monte-Carlo planners on games: play, matches and benchmarks."
+    description = "Monte-Carlo planners on games: play, matches, experiments of papers and benchmarks."
     parser = argparse.ArgumentParser(prog="ucd", description=description, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"ucd {ucd_envs.__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
