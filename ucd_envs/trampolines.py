@@ -274,7 +274,7 @@ class Trampolines:
         self._shares = (ctypes.c_double * room)()
         self._inside = False
         self._waiting: Callable[[], Any] | None = None
-        functions = (self._legal_actions, self._play, self._position, self._payoffs, self._playout)
+        functions = (self._legal_actions, game.step, self._position, self._payoffs, self._playout)
         self._callbacks = [CALLBACK(self._guarded(function)) for function in functions]
         addresses = [ctypes.cast(callback, ctypes.c_void_p).value or 0 for callback in self._callbacks]
         addresses += [ctypes.addressof(array) for array in (self._numbers, self._bits, self._shares)]
@@ -348,15 +348,17 @@ class Trampolines:
         if waiting is not None:
             waiting()
 
-    def _guarded(self, function: Callable[[int, int], int]) -> Callable[[int, int], int]:
-        """A callback that keeps what the function raises, and then answers FAILED."""
+    def _guarded(self, function: Callable[[int], int]) -> Callable[[int, int], int]:
+        """A callback that goes to a place and calls the function there; it keeps what is raised, and then answers FAILED."""
 
-        def guarded(first: int, second: int) -> int:
+        def guarded(place: int, number: int) -> int:
             try:
                 self._inside = True
                 if self._waiting is not None:
                     self._let_in()
-                answer = function(first, second)
+                if place >= 0:
+                    self._go_to(place)
+                answer = function(number)
                 self._inside = False
                 return answer
             except BaseException as error:
@@ -366,33 +368,25 @@ class Trampolines:
 
         return guarded
 
-    def _legal_actions(self, place: int, _: int) -> int:
-        self._go_to(place)
+    def _legal_actions(self, _: int) -> int:
         actions = self.game.legal_actions()
         self._numbers[: len(actions)] = list(actions)
         return len(actions)
 
-    def _play(self, place: int, action: int) -> int:
-        if place >= 0:
-            self._go_to(place)
-        return self.game.step(action)
-
-    def _position(self, place: int, ply: int) -> int:
-        self._go_to(place)
+    def _position(self, ply: int) -> int:
         key = self.game.position()
         try:
             return self.keys.setdefault((key, self.base + ply), len(self.keys))
         except TypeError as error:
             raise unhashable(key, error) from error
 
-    def _payoffs(self, place: int, _: int) -> int:
-        self._go_to(place)
-        payoffs = self.game.payoffs()
-        self._shares[: len(payoffs)] = list(payoffs)
+    def _payoffs(self, _: int) -> int:
+        shares = self._shares
+        for player, payoff in enumerate(self.game.payoffs()):
+            shares[player] = payoff
         return 0
 
-    def _playout(self, place: int, ply: int) -> int:
-        self._go_to(place)
+    def _playout(self, ply: int) -> int:
         bits, numbers = self._bits, self._numbers
         legal_actions, step = self.game.legal_actions, self.game.step
         played, left, player = 0, self.game.longest - ply, self.game.player()
@@ -401,13 +395,11 @@ class Trampolines:
             numbers[played] = action = actions[(bits[played] * len(actions)) >> 32]
             player = step(action)
             played += 1
-        self._payoffs(LIVE, 0)
+        self._payoffs(0)
         return played
 
     def _go_to(self, place: int) -> None:
         """Puts the live game at the root if that is where a state is."""
-        if place < 0:
-            return
         if place != self.place:
             raise ValueError("this state is of an earlier search: ask the environment for a new one")
         self.game.restart()
