@@ -69,7 +69,7 @@ class Listed:
 
 def show(title: str, game: dict[str, Any], planners: list[str], c: float, playouts: int, seeds: int) -> None:
     """Prints each planner's mean value of the root's first move over searches with several seeds, and its choices."""
-    print(f"{title} ({playouts:,} playouts)")
+    print(f"{title} ({playouts:,} playouts, c = {c})")
     for name in planners:
         planner = ucd_planners.PRESETS[name](c=c, playouts=playouts, seed=1)
         results = [planner.search(game_env) for game_env in [Listed(game)] * seeds]

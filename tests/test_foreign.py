@@ -893,7 +893,7 @@ def test_rewards_in_the_middle_of_a_game_are_added_up(planner: Callable[..., Pla
     result = planner(playouts=800, seed=1).search(game)
     assert result.principal_variation == [0] * 5
     assert result.value * 32 <= 32
-    assert check(game) == Report(20, check(game).positions, True)
+    assert check(game) == Report(100, check(game).positions, True)
 
 
 def test_equal_positions_with_different_rewards_so_far_are_kept_apart() -> None:
@@ -1212,7 +1212,7 @@ def careless(name: str, sticks: int = 9) -> AECGame:
 
 def test_check_finds_nothing_in_hooks_that_keep_their_word() -> None:
     report = check(careless(""))
-    assert report.games == 20
+    assert report.games == 100
     assert report.deterministic
     assert report.positions > 20
 
@@ -1343,7 +1343,7 @@ def test_a_state_of_an_earlier_search_is_told() -> None:
     game.env.step(1)
     game.clone_state()
     for planner in (uct, simple_way):
-        with pytest.raises(ValueError, match="this state is of an earlier search"):
+        with pytest.raises(ValueError, match="this environment has been searched from another root since"):
             planner(playouts=10).search(old)
 
 
@@ -1684,3 +1684,35 @@ def test_an_adapter_is_an_adapter_of_the_raw_environment() -> None:
     assert game.env is env.unwrapped
     assert game.live is not game.env
     assert type(game.live) is type(game.env)
+
+
+class Stroll(gymnasium.Env[Any, Any]):
+    """Action 1 goes a step on, of six, and action 0 stays: the same position one ply later."""
+
+    action_space = Discrete(2)
+    observation_space = Discrete(7)
+
+    def __init__(self) -> None:
+        self.at = 0
+
+    def step(self, action: Any) -> Any:
+        self.at += int(action)
+        return self.at, float(self.at == 6), self.at == 6, False, {}
+
+
+def test_a_kept_graph_goes_on_at_a_root_that_a_move_can_lead_back_to() -> None:
+    """The position is in the graph at several plies; the root's own ply is the one that is meant."""
+    game, planner = SingleGame(Stroll(), position=lambda env: env.at, longest=10), simple_way(playouts=200, seed=1, keep=True)
+    assert [int(planner.search(game).visits.sum()) for _ in range(4)] == [200, 400, 600, 800]
+
+
+def test_a_clone_that_is_the_environment_itself_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"\Aclone must make another environment, but that of Stroll gives the same one\Z"):
+        SingleGame(Stroll(), clone=lambda env: env)
+
+
+def test_each_adapter_names_the_other() -> None:
+    env = tictactoe_v3.raw_env()
+    env.reset()
+    with pytest.raises(TypeError, match=r"PettingZoo environment: give it AECGame\(env\)"):
+        SingleGame(env)

@@ -97,10 +97,15 @@ class Adapter:
             raise TypeError("clone_state and restore_state go together: name both or neither")
         if chance not in CHANCES:
             raise ValueError(f"chance must be one of {', '.join(CHANCES)}, not {chance!r}")
-        least, most = payoff_range
+        try:
+            least, most = payoff_range
+        except (TypeError, ValueError):
+            raise ValueError(f"payoff_range must be two finite numbers, the lower one first, not {payoff_range!r}") from None
         if not -np.inf < least < most < np.inf:
             raise ValueError(f"payoff_range must be two finite numbers, the lower one first, not {payoff_range!r}")
         self.env = getattr(env, "unwrapped", env)
+        if isinstance(constant, str):
+            raise ValueError(f"constant must be several names, such as ({constant!r},), not {constant!r}")
         unknown = [name for name in constant if not hasattr(self.env, name)]
         if unknown:
             raise ValueError(f"{type(self.env).__name__} has no attribute {', '.join(unknown)} to be constant")
@@ -120,6 +125,8 @@ class Adapter:
         if clone is None:
             clone = (lambda env: env.clone()) if callable(getattr(self.env, "clone", None)) else self._copier.twin
         self.live: Any = clone(self.env)
+        if self.live is self.env:
+            raise ValueError(f"clone must make another environment, but that of {type(self.env).__name__} gives the same one")
         self.snapshot: Any = None
         self._zero = (0.0,) * self.players
         self.totals = self._zero
@@ -287,7 +294,8 @@ class AECGame(Adapter):
 class SingleGame(Adapter):
     """A Gymnasium environment with one player. Legal actions: its `action_masks()` if it has that method, else all.
 
-    The payoff is the reward added up from the root of the search on, each step's counted `discount` times the one before;
+    The payoff is the reward added up from the root of the search on, each step's counted `discount` times the one before (with
+    a discount below 1 a planner's `keep` finds nothing again, since payoffs of another root are others);
     `payoff_range` is (0, 1) unless told otherwise. Without `longest` a search looks as far ahead as the environment's
     registered limit of steps, or 1000. Whether an episode has ended cannot be asked of an environment: do not plan behind
     its end.
@@ -298,6 +306,8 @@ class SingleGame(Adapter):
         raw = getattr(env, "unwrapped", env)
         if not all(hasattr(raw, name) for name in ("step", "action_space", "observation_space")):
             raise TypeError(f"SingleGame needs a Gymnasium environment, not {type(raw).__name__}")
+        if hasattr(raw, "possible_agents"):
+            raise TypeError(f"{type(raw).__name__} is a PettingZoo environment: give it AECGame(env)")
         if not 0 < discount <= 1:
             raise ValueError(f"discount must be above 0 and at most 1, not {discount!r}")
         self.discount, self._factor, self._roots = discount, 1.0, 0
@@ -383,8 +393,11 @@ class Report(NamedTuple):
     """Whether the same action always led from the same position to the same one."""
 
 
-def check(game: Adapter, games: int = 20, seed: int = 0) -> Report:
+def check(game: Adapter, games: int = 100, seed: int = 0) -> Report:
     """Plays random games in an adapter's live copy from where its environment is, and looks whether its hooks keep their word.
+
+    What does not show in these games it does not find. In an environment without chance, a report that is not deterministic
+    tells that the position leaves something out.
 
     Raises ValueError, naming the position, when two visits of one position differ in their mover, their legal actions or the
     payoffs at the end; when a restored copy is not at the root; when the copy shares memory with the environment or with the

@@ -292,10 +292,8 @@ class Trampolines:
             hash(key)
         except TypeError as error:
             raise unhashable(key, error) from error
-        plies = range(self.base + 1, self.base + self.game.longest + 1)
+        plies = range(self.base, self.base + self.game.longest + 1)
         seen = next((ply for ply in plies if (key, ply) in self.keys), None) if len(self.keys) < MOST_KEYS else None
-        if seen is None and (key, self.base) in self.keys and len(self.keys) < MOST_KEYS:
-            seen = self.base
         if seen is None:
             self.epoch += 1
             self._board.epoch = self.epoch
@@ -401,5 +399,5 @@ class Trampolines:
     def _go_to(self, place: int) -> None:
         """Puts the live game at the root if that is where a state is."""
         if place != self.place:
-            raise ValueError("this state is of an earlier search: ask the environment for a new one")
+            raise ValueError("this environment has been searched from another root since: search it again")
         self.game.restart()

@@ -24,7 +24,7 @@ def panels(titles: Sequence[str], across: str, up: str) -> tuple[Any, list[Any]]
     for axis, title in zip(axes, titles, strict=True):
         axis.set(title=title, xlabel=across)
         axis.grid(alpha=0.3)
-    axes[0].set_ylabel(up)
+    axes[0].set_ylabel(f"{up} (bars: one standard error)")
     return figure, axes
 
 

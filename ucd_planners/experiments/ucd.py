@@ -147,10 +147,10 @@ def percent_of(rows: Sequence[Row], planner: str) -> float | None:
 
 
 def draw_leftright(rows: Sequence[Row]) -> Any:
-    """Steps to the left over d1; dotted: d2 = 1."""
+    """Steps to the left over d1; crosses: d2 = 1."""
     figure, (axis,) = picture.panels(["LeftRight, 300 steps, 100 playouts a move"], "d1", "steps to the left in percent")
     picture.lines(axis, [row for row in rows if row["d2"] == "0"], "d1", LEFTRIGHT_DEPTHS, "d3")
-    picture.lines(axis, [row for row in rows if row["d2"] == "1"], "d1", LEFTRIGHT_DEPTHS, "d3", "x:", ", d2 = 1")
+    picture.lines(axis, [row for row in rows if row["d2"] == "1"], "d1", LEFTRIGHT_DEPTHS, "d3", "x", ", d2 = 1")
     picture.level(axis, percent_of(rows, "uct"), "UCT", "--")
     picture.level(axis, percent_of(rows, "update_all"), "update-all", ":")
     picture.legend(figure, axis)
