@@ -26,6 +26,7 @@ use a planner without a table, which then averages over what the moves led to.
 from __future__ import annotations
 
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -59,7 +60,7 @@ class Hooks(Protocol):
         """An independent environment in the same state."""
 
 
-class Adapter:
+class Adapter(ABC):
     """What both adapters share: hooks, the range of payoffs, and the live copy that searches play in."""
 
     players: int
@@ -219,17 +220,17 @@ class Adapter:
 
         return named
 
+    @abstractmethod
     def mover(self, env: Any) -> int:
         """The player to move in an environment, or -1."""
-        raise NotImplementedError
 
+    @abstractmethod
     def masks(self, env: Any) -> Callable[[Any], Sequence[int]]:
         """How an environment tells its legal actions by itself."""
-        raise NotImplementedError
 
+    @abstractmethod
     def step(self, action: int) -> int:
         """Plays a move in the live copy; the player to move then, or -1."""
-        raise NotImplementedError
 
 
 class AECGame(Adapter):

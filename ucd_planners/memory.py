@@ -126,9 +126,9 @@ class Graph:
             selection, rules, most_edges, options = self._arguments
             other = Graph(selection, rules, 0, most_edges, options)
         other.clear()
-        rooms = zip(("node_room", "edge_room", "move_room"), counted.tolist(), strict=True)
-        for name, least in ((name, least) for name, least in rooms if other.count(name) < least + least // 4):
-            other._make_room(name, least + least // 4 + 64)
+        for name, least in zip(("node_room", "edge_room", "move_room"), counted.tolist(), strict=True):
+            if other.count(name) < least + least // 4:
+                other._make_room(name, least + least // 4 + 64)
         copy_reachable(self.header, other.header, counted)
         other.ply = self.ply
         other.spare = self if self.bytes < LARGE else None
