@@ -33,6 +33,7 @@ from ucd_envs.rules import (
     Kernels,
     Rules,
     kernel,
+    traced,
 )
 
 MOST_HEAPS = 8
@@ -109,9 +110,9 @@ def playout(board, state, rng, trace):
     played = 0
     while s.player >= 0:
         action = playout_action(board, state, rng)
-        play(board, state, action)
         if trace.size > 0:
-            trace[played] = action
+            trace[played] = traced(s.player, action)
+        play(board, state, action)
         played += 1
     return played
 

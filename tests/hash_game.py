@@ -35,6 +35,7 @@ from ucd_envs.rules import (
     Kernels,
     Rules,
     kernel,
+    traced,
 )
 
 POSITIONS, MOVES, PLAYERS = 2048, 8, 3
@@ -108,9 +109,9 @@ def playout(board, state, rng, trace):
     played = 0
     while s.player >= 0:
         action = playout_action(board, state, rng)
-        play(board, state, action)
         if trace.size > 0:
-            trace[played] = action
+            trace[played] = traced(s.player, action)
+        play(board, state, action)
         played += 1
     return played
 

@@ -20,14 +20,16 @@ from scipy.stats import chi2_contingency, chisquare
 
 import ucd_envs
 from ucd_envs import registry
-from ucd_envs.rng import below, seeded
+from ucd_envs.records import fields
+from ucd_envs.rng import seeded
 from ucd_envs.rules import (
-    ACTIONS,
     BYTES,
+    HEADER,
     IS_LEGAL,
     LEGAL_ACTIONS,
     OVER,
     PLAY,
+    PLAYOUT_ACTION,
     READ_PAYOFFS,
     RESET,
     RNG,
@@ -41,8 +43,10 @@ STATES = 3000
 """At least so many states of random games are looked at in every configuration."""
 REACHABLE = 6000
 """So many states are enumerated, breadth first; all there are in the small configurations."""
-SEEN_IN_FULL = {"connect_four_v0", "hex_v0", "leftright_v0", "tic_tac_toe_v0"}
+SEEN_IN_FULL = {"connect_four_v0", "go_v0", "hex_v0", "leftright_v0", "tic_tac_toe_v0"}
 """Games whose whole position can be read off observations, mover, ply and legal actions."""
+OWN_POLICY = {"go_v0"}
+"""Games whose random policy is uniform over some of the legal moves only; their own tests say which."""
 CONFIGURATIONS = [(name, settings) for name in registry.games() for settings in registry.examples(name)]
 CONFIGURATIONS += [("nim_v0", {"heaps": heaps}) for heaps in ("1,3,5,7", "2,2", "1", "9,9,9")]
 """With a user's own game in one file, that of the examples."""
@@ -180,7 +184,8 @@ def test_reset_sets_every_field(rules: Rules) -> None:
     fresh, reused = rules.initial_state().array(), np.full(rules.state_bytes, GARBAGE, np.uint8)
     rules.kernels.reset(rules.board, reused)
     for name in layout.names:
-        assert (fresh.view(layout)[name] == reused.view(layout)[name]).all(), name
+        assert (fields(fresh, layout)[name] == fields(reused, layout)[name]).all(), name
+    assert (fresh[layout.itemsize :] == reused[layout.itemsize :]).all()
 
 
 def test_a_reused_state_plays_like_a_fresh_one(rules: Rules) -> None:
@@ -235,7 +240,7 @@ def test_moves_in_another_order_lead_to_an_equal_position_or_to_one_that_looks_d
                 other = game.states[at + len(moves)]
                 same = seen(state) == seen(other)
                 assert same or state.position != other.position
-                assert not same or rules.name not in SEEN_IN_FULL or state.position == other.position
+                assert not same or not is_seen_in_full(rules) or state.position == other.position
 
 
 def test_positions_that_look_different_have_different_words(rules: Rules) -> None:
@@ -247,7 +252,7 @@ def test_positions_that_look_different_have_different_words(rules: Rules) -> Non
 
 def test_positions_that_look_the_same_have_the_same_words(rules: Rules) -> None:
     """B089: there are as many words as things to see, where nothing is hidden."""
-    if rules.name in SEEN_IN_FULL:
+    if is_seen_in_full(rules):
         found = reachable(rules)
         assert len({state.position for state in found}) == len({seen(state) for state in found})
 
@@ -320,7 +325,7 @@ def test_kernels_write_within_their_arrays(rules: Rules) -> None:
 
 
 def test_a_playout_is_a_game(rules: Rules) -> None:
-    """B041: the moves of a traced playout are legal, end the game with the last one, and lead to the same record."""
+    """B041: moves of a traced playout are legal, their movers right, the last one ends the game; they lead to its state."""
     kernels, rng, choice = rules.kernels, seeded(4), random.Random(4)
     pool = [state for state in states(rules) if not state.over]
     trace = np.empty(rules.longest, np.int32)
@@ -328,31 +333,32 @@ def test_a_playout_is_a_game(rules: Rules) -> None:
         state = choice.choice(pool) if number % 2 else pool[0]
         played, replayed = state.array(), state.array()
         count = kernels.playout(rules.board, played, rng, trace)
-        for action in trace[:count].tolist():
+        for move in trace[:count].tolist():
+            player, action = divmod(move, 2**16)
+            assert player == State(rules, replayed.tobytes()).player
             assert kernels.is_legal(rules.board, replayed, action)
             kernels.play(rules.board, replayed, action)
-        assert State(rules, replayed.tobytes()).over
-        assert played.tobytes() == replayed.tobytes()
+        ends = [State(rules, array.tobytes()) for array in (played, replayed)]
+        assert ends[1].over
+        assert [(end, seen(end), end.payoffs()) for end in ends[:1]] == [(end, seen(end), end.payoffs()) for end in ends[1:]]
 
 
 @kernel()
-def random_games(legal_actions, play, payoffs, board, start, state, actions, rng, out, lengths):
-    """Plain games of uniformly random legal moves from `start`: payoffs [games, players], and their lengths [games]."""
+def random_games(playout_action, play, payoffs, board, start, state, rng, out, lengths):
+    """Plain games of the random policy's moves from `start`: payoffs [games, players], and their lengths [games]."""
     for game in range(len(lengths)):
         for i in range(len(state)):
             state[i] = start[i]
         lengths[game] = 0
-        count = legal_actions(board, state, actions)
-        while count > 0:
-            play(board, state, actions[below(rng, np.uint64(count))])
+        while fields(state, HEADER).player >= 0:
+            play(board, state, playout_action(board, state, rng))
             lengths[game] += 1
-            count = legal_actions(board, state, actions)
         payoffs(board, state, out[game])
 
 
 RANDOM_GAMES = types.void(
-    *(types.FunctionType(signature) for signature in (LEGAL_ACTIONS, PLAY, READ_PAYOFFS)),
-    *(BYTES, BYTES, BYTES, ACTIONS, RNG, types.float64[:, ::1], types.int64[::1]),
+    *(types.FunctionType(signature) for signature in (PLAYOUT_ACTION, PLAY, READ_PAYOFFS)),
+    *(BYTES, BYTES, BYTES, RNG, types.float64[:, ::1], types.int64[::1]),
 )
 random_games.seam_signature = RANDOM_GAMES
 
@@ -361,9 +367,9 @@ def plain_games(state: State, number: int, rng: np.ndarray) -> list[tuple[list[f
     """Payoffs and length of so many random games from a state, played without the game's own playout."""
     rules = state.rules
     out, lengths = np.empty((number, rules.players)), np.empty(number, np.int64)
-    scratch, actions = state.array(), np.empty(rules.actions, np.int32)
-    three = (rules.kernels.legal_actions, rules.kernels.play, rules.kernels.payoffs)
-    compiled(random_games, RANDOM_GAMES)(*three, rules.board, state.array(), scratch, actions, rng, out, lengths)
+    scratch = state.array()
+    three = (rules.kernels.playout_action, rules.kernels.play, rules.kernels.payoffs)
+    compiled(random_games, RANDOM_GAMES)(*three, rules.board, state.array(), scratch, rng, out, lengths)
     return list(zip(out.tolist(), lengths.tolist(), strict=True))
 
 
@@ -389,6 +395,17 @@ def homogeneous(first: list[Any], second: list[Any]) -> bool:
     if len(columns) == 1:
         return True
     return bool(chi2_contingency(list(zip(*columns, strict=True))).pvalue > 1e-4)
+
+
+def is_seen_in_full(rules: Rules) -> bool:
+    """Whether nothing of a position is hidden; superko hides its history."""
+    return rules.name in SEEN_IN_FULL and rules.settings.get("ko", "simple") == "simple"
+
+
+def choices(state: State, counts: Counter[int]) -> list[int]:
+    """The actions between which a random policy that was seen so often is uniform."""
+    legal = state.legal_actions()
+    return [action for action in legal if counts[action]] if state.rules.name in OWN_POLICY else legal
 
 
 def uniform(counts: Counter[int], legal: list[int]) -> bool:
@@ -419,12 +436,15 @@ def test_playouts_with_a_trace_have_the_payoffs_and_lengths_of_random_games(rule
 
 
 def test_the_first_moves_of_playouts_are_uniform(rules: Rules) -> None:
-    """Every legal action begins as many playouts as the others, at the start, in the middle and near the end of a game."""
+    """Every action of the policy, all legal ones by default, begins as many playouts as the others.
+
+    At the start, in the middle and near the end of a game.
+    """
     rng, trace = seeded(7), np.empty(rules.longest, np.int32)
     for state in samples(rules):
         legal = state.legal_actions()
-        counts = Counter(int(trace[0]) for _ in playouts(state, 20 * len(legal) + 500, rng, trace))
-        assert uniform(counts, legal), state
+        counts = Counter(int(trace[0]) % 2**16 for _ in playouts(state, 20 * len(legal) + 500, rng, trace))
+        assert uniform(counts, choices(state, counts)), state
 
 
 def test_a_playout_action_is_legal(rules: Rules) -> None:
@@ -436,13 +456,16 @@ def test_a_playout_action_is_legal(rules: Rules) -> None:
 
 
 def test_playout_actions_are_uniform(rules: Rules) -> None:
-    """Every legal action is as frequent as the others, at the start, in the middle and near the end of a game."""
+    """Every action of the policy, all legal ones by default, is as frequent as the others.
+
+    At the start, in the middle and near the end of a game.
+    """
     rng = seeded(9)
     for state in samples(rules):
         legal, array = state.legal_actions(), state.array()
         number = 40 * len(legal) + 2000
         counts = Counter(rules.kernels.playout_action(rules.board, array, rng) for _ in range(number))
-        assert uniform(counts, legal), state
+        assert uniform(counts, choices(state, counts)), state
 
 
 def test_playouts_depend_on_the_generator_alone(rules: Rules) -> None:

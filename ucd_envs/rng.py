@@ -21,13 +21,16 @@ def seeded(*entropy: int) -> np.ndarray:
 
 
 @kernel()
+def stepped(a, b):
+    """64 random bits of a generator in the state (a, b), and its next state; for loops that keep it out of memory."""
+    c = a ^ b
+    return a + b, ((a << U24) | (a >> U40)) ^ c ^ (c << U16), (c << U37) | (c >> U27)
+
+
+@kernel()
 def draw(rng):
     """64 random bits; the state moves on by one."""
-    a, b = rng[0], rng[1]
-    bits = a + b
-    b ^= a
-    rng[0] = ((a << U24) | (a >> U40)) ^ b ^ (b << U16)
-    rng[1] = (b << U37) | (b >> U27)
+    bits, rng[0], rng[1] = stepped(rng[0], rng[1])
     return bits
 
 

@@ -11,9 +11,10 @@ Identities that hold for every game (held by the shared test over the registry):
 - `payoffs` are in [0, 1], one a player: loss 0, draw 1/2, win 1; to be read when the game is over;
 - equal `position` words mean equal legal actions, mover, ply and future, and conversely: two move orders to one position
   agree. Since the ply belongs to it, the graph of positions has no cycles and every edge goes down one ply;
-- `playout` plays uniformly random moves to the end. With room in `trace` it writes the moves there and leaves the state
-  that they lead to. With a trace of length 0 only the outcome is asked for: the state is over and `payoffs` is right
-  (the same distribution), but the rest of the record is undefined, so that a game may take a short cut;
+- `playout` plays the moves of a random policy to the end: uniform over the legal moves, if the game's file does not say
+  otherwise. With room in `trace` it writes each move there, as `traced` does, and leaves the state that they lead to, or one
+  that no kernel but the policy's can tell from it. With a trace of length 0 only the outcome is asked for: the state is over
+  and `payoffs` is right (the same distribution), but the rest of the record is undefined, so that a game may take a short cut;
 - `playout_action` is one move of that policy.
 """
 
@@ -85,6 +86,12 @@ def kernel(
         return dispatcher
 
     return decorated
+
+
+@kernel()
+def traced(player, action):
+    """How a playout writes a move to its trace: player * 2**16 + action."""
+    return player << 16 | action
 
 
 _compiling = threading.Lock()
@@ -175,6 +182,8 @@ class Rules:
     """Rewards of an environment for the payoffs 0 and 1; linear between."""
     why_illegal: Callable[[int], str] = field(default=lambda action: "it is not among the legal moves")
     """What is usually wrong with an illegal action of this game, for messages."""
+    score: Callable[[State], float] | None = None
+    """The first player's points less the second's, as if the game were over now; None where a game knows no points."""
     live: Live | None = None
     """Only for kernels that call back into Python: the one game that they are about."""
 

@@ -390,7 +390,8 @@ class Trampolines:
         played, left, player = 0, self.game.longest - ply, self.game.player()
         while player >= 0 and played < left:
             actions = legal_actions()
-            numbers[played] = action = actions[(bits[played] * len(actions)) >> 32]
+            action = actions[(bits[played] * len(actions)) >> 32]
+            numbers[played] = player << 16 | action  # as rules.traced does
             player = step(action)
             played += 1
         self._payoffs(0)

@@ -38,6 +38,7 @@ from ucd_envs.rules import (
     Kernels,
     Rules,
     kernel,
+    traced,
     whole,
 )
 
@@ -113,9 +114,9 @@ def playout(board, state, rng, trace):
     played = 0
     while s.player >= 0:
         column = random_column(b, s, rng)
-        drop(b, s, landing(b, s, column))
         if trace.size > 0:
-            trace[played] = column
+            trace[played] = traced(s.player, column)
+        drop(b, s, landing(b, s, column))
         played += 1
     return played
 

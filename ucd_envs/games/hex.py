@@ -44,6 +44,7 @@ from ucd_envs.rules import (
     cell_named,
     flag,
     kernel,
+    traced,
     whole,
 )
 
@@ -178,9 +179,9 @@ def playout(board, state, rng, trace):
     played = 0
     while b.swap and s.player >= 0 and s.ply < 2:
         action = playout_action(board, state, rng)
-        play(board, state, action)
         if trace.size > 0:
-            trace[played] = action
+            trace[played] = traced(s.player, action)
+        play(board, state, action)
         played += 1
     if s.player < 0:
         return played
@@ -321,8 +322,9 @@ def play_in_random_order(board, state, rng, trace):
     played = np.uint64(0)
     while s.player >= 0:
         other = played + below(rng, cells - played)
-        trace[played], trace[other] = trace[other], trace[played]
-        play(board, state, np.int64(trace[played]))
+        trace[other], action = trace[played], np.int64(trace[other])
+        trace[played] = traced(s.player, action)
+        play(board, state, action)
         played += U1
     return np.int64(played)
 
@@ -335,8 +337,7 @@ def fill(s, rows, rng):
     the right size keeps it uniform.
     """
     empty, chosen = s.empty, s.joined[1]
-    cells, count = np.uint64(0), np.uint64(0)
-    bits = np.uint64(0)
+    cells, count, bits = np.uint64(0), np.uint64(0), np.uint64(0)
     for row in range(np.uint64(rows)):
         bits = draw(rng) if row & U1 == 0 else bits << U32
         chosen[row] = empty[row] & np.uint32(bits >> U45)

@@ -34,6 +34,7 @@ from ucd_envs.rules import (
     Kernels,
     Rules,
     kernel,
+    traced,
     whole,
 )
 
@@ -106,7 +107,7 @@ def playout(board, state, rng, trace):
         s.lefts += np.int64(count - np.uint64(popcount(bits)))
         if trace.size > 0:
             for i in range(count):
-                trace[played + i] = (bits >> i) & U1
+                trace[played + i] = traced(0, np.int64((bits >> i) & U1))
         played += count
     s.ply += np.int32(played)
     s.player = -1

@@ -31,6 +31,7 @@ from ucd_envs.rules import (
     Rules,
     cell_named,
     kernel,
+    traced,
 )
 
 CELLS = 9
@@ -111,9 +112,9 @@ def playout(board, state, rng, trace):
     played = 0
     while s.player >= 0:
         action = playout_action(board, state, rng)
-        play(board, state, action)
         if trace.size > 0:
-            trace[played] = action
+            trace[played] = traced(s.player, action)
+        play(board, state, action)
         played += 1
     return played
 

@@ -1,0 +1,450 @@
+"""Go.
+
+Board    rows x columns points, 2x2 to 19x19; stones stand on points, which touch those above, below, left and right. Stones
+         may stand there before the start (`black`, `white`, or `handicap` stones of Black on the points of the GTP
+         standard).
+Players  two; player 0 is Black and begins, White with a handicap, or whom `first` names.
+Turn     a stone on an empty point, or a pass. Enemy chains without a liberty are taken off, then, with `suicide`, one's own.
+End      at the second pass in a row, or after `longest` plies. A side has its stones, all alive, and the empty regions that
+         touch no other stones; Black wins with more than White has and `komi`, both have a draw with just as much.
+Moves    row * columns + column for a point, row 0 being line 1 at the bottom, written as players do: column letter without I,
+         then line ("J9"); then rows * columns for "pass".
+Source   area rules as by Tromp and Taylor (with suicide and ko="positional" exactly so); chains by pseudo-liberties, a
+         chain's pairs of a stone and an empty neighbour, as in libego (Lew 2009).
+
+choice     here                                                              elsewhere
+ko         "simple": the stone that has just been taken alone by a lone      OpenSpiel: a repeated board is a draw
+           stone with one liberty cannot be taken back at once;
+           "positional": no move makes a board that was there before;        Tromp-Taylor
+           "situational": nor with the same player to move                   AGA
+passes     are never forbidden, and end the game at the second in a row      some servers: at the third
+suicide    forbidden; allowed, it may be of one stone too                    Tromp-Taylor: allowed; Ing: of two and more
+dead       stones left on the board are alive                                Japanese rules: agreed upon
+longest    3 plies a point, so that a game without superko ends              OpenSpiel: 2
+
+Superko is checked wherever a move is judged: in lists and masks, at a step, inside a search and in playouts; boards are told
+apart there by 64-bit keys. Under superko the history belongs to a position, so positions reached in different orders do not
+meet; a search in graphs wants ko="simple".
+
+Playouts take with equal probability any legal point but one's true eyes (all neighbours one's own or the edge, and fewer than
+two diagonal ones the enemy's, none at the edge), or pass where there is none. With `mercy` they end when one side has more
+than so many stones more.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from ucd_envs.records import configuration, fields, record
+from ucd_envs.rng import below, stepped
+from ucd_envs.rules import (
+    BYTES,
+    IS_LEGAL,
+    LEGAL_ACTIONS,
+    OBSERVE,
+    PLAY,
+    PLAYOUT,
+    PLAYOUT_ACTION,
+    POSITION,
+    READ_PAYOFFS,
+    RESET,
+    Kernels,
+    Rules,
+    State,
+    flag,
+    kernel,
+    number,
+    traced,
+    whole,
+)
+from ucd_envs.stones import chains, points, superko
+from ucd_envs.stones.chains import BLACK, CELLS, EMPTY, POINTS, ROOM, SIDE, SURROUNDED, U0, U1, U2, U4, UP, WHITE
+
+U32 = np.uint64(32)
+
+FACTS = ("rows", "columns", "twice_komi", "ko", "suicide", "first", "longest", "mercy")
+BOARD = record(
+    *((name, np.int32) for name in FACTS),
+    ("stones", np.uint8, (CELLS,)),
+    ("point", np.uint16, (CELLS,)),
+    ("action", np.uint16, (POINTS,)),
+    ("key", np.uint64, (2, POINTS)),
+)
+"""`stones`: before the start; `point` of an action and `action` of a point; `key` of a player's stone on a point, that of
+White to move at the border point 0."""
+STATE = record(
+    ("player", np.int32),
+    ("ply", np.int32),
+    ("passes", np.int32),
+    ("lead", np.int32),
+    ("area", np.int32),
+    *superko.SUPERKO,
+    *chains.CHAINS,
+)
+"""`lead`: black stones less white ones; `area`: the same with regions, when over."""
+RECORD_BYTES = STATE.itemsize
+AREA = types.int64(BYTES)
+
+
+@kernel(RESET)
+def reset(board, state):
+    """The stones that stand there before the start."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    s.player = b.first
+    s.ply = 0
+    s.passes = 0
+    s.lead = 0
+    s.area = 0
+    chains.clear(s, b.point, b.rows * b.columns)
+    superko.forget(s, superko.boards_of(state, RECORD_BYTES))
+    for action in range(b.rows * b.columns):
+        if b.stones[action] != EMPTY:
+            put(b, s, np.uint64(b.point[action]), np.int64(b.stones[action]) - 1)
+    s.ko = 0
+    if b.ko:
+        superko.remember(b, s, superko.boards_of(state, RECORD_BYTES))
+
+
+@kernel(LEGAL_ACTIONS)
+def legal_actions(board, state, actions):
+    """Every empty point where a stone may be put, and the pass."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    if s.player < 0:
+        return 0
+    count = 0
+    cells = np.uint64(b.rows * b.columns)
+    for action in range(cells):
+        p = np.uint64(b.point[action])
+        if s.colour[p] == EMPTY and may_put(b, s, state, p):
+            actions[count] = action
+            count += 1
+    actions[count] = cells
+    return count + 1
+
+
+@kernel(IS_LEGAL)
+def is_legal(board, state, action):
+    """Whether a stone may be put on the point; a pass is always legal."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    cells = b.rows * b.columns
+    if s.player < 0 or action < 0 or action > cells:
+        return False
+    if action == cells:
+        return True
+    p = np.uint64(b.point[np.uint64(action)])
+    return s.colour[p] == EMPTY and may_put(b, s, state, p)
+
+
+@kernel(PLAY)
+def play(board, state, action):
+    """Puts the mover's stone on a point and takes off chains without a liberty, or passes; sees whether the game is over."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    player = s.player
+    s.ply += 1
+    s.player = 1 - player
+    if action == b.rows * b.columns:
+        s.passes += 1
+        s.ko = 0
+    else:
+        s.passes = 0
+        put(b, s, np.uint64(b.point[np.uint64(action)]), player)
+    if b.ko:
+        superko.remember(b, s, superko.boards_of(state, RECORD_BYTES))
+    if s.passes == 2 or s.ply >= b.longest:
+        finish(s)
+
+
+@kernel(READ_PAYOFFS)
+def payoffs(board, state, out):
+    """1 for the player with more than the other, komi counted; 1/2 for both where it is the same."""
+    b = fields(board, BOARD)
+    margin = 2 * fields(state, STATE).area - b.twice_komi
+    out[0] = 0.5 if margin == 0 else 1.0 if margin > 0 else 0.0
+    out[1] = 1.0 - out[0]
+
+
+@kernel(POSITION)
+def position(board, state, words):
+    """Mover, passes, ko point and ply, then the points, two bits each; under superko the digest of the history last."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    words[0] = np.uint64(s.player + 1) | np.uint64(s.passes) << U2 | np.uint64(s.ko) << U4 | np.uint64(s.ply) << U32
+    word, used, filled = U0, U0, U1
+    for action in range(np.uint64(b.rows * b.columns)):
+        word |= np.uint64(s.colour[np.uint64(b.point[action])]) << used
+        used += U2
+        if used == np.uint64(64):
+            words[filled] = word
+            word, used, filled = U0, U0, filled + U1
+    if used > U0:
+        words[filled] = word
+        filled += U1
+    if b.ko:
+        words[filled] = s.digest
+
+
+@kernel(PLAYOUT)
+def playout(board, state, rng, trace):
+    """Moves of the random policy to the end."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    player, passes, ply = s.player, s.passes, s.ply
+    cells = b.rows * b.columns
+    first, second = rng[0], rng[1]
+    while passes < 2 and ply < b.longest:
+        left, point = s.vacant, U0
+        while left > U0:
+            bits, first, second = stepped(first, second)
+            i = ((bits >> U32) * left) >> U32
+            p = np.uint64(s.empty[i])
+            if sensible(b, s, state, p, player):
+                point = p
+                break
+            left -= U1
+            q = s.empty[left]
+            s.empty[left] = p
+            s.empty[i] = q
+            s.place[p] = left
+            s.place[np.uint64(q)] = i
+        if point != U0:
+            put(b, s, point, player)
+            passes = 0
+        else:
+            s.ko = 0
+            passes += 1
+        if trace.size > 0:
+            trace[ply - s.ply] = traced(player, np.int64(b.action[point]) if point != U0 else cells)
+        ply += 1
+        player = 1 - player
+        if b.ko:
+            s.player, s.passes = player, passes
+            superko.remember(b, s, superko.boards_of(state, RECORD_BYTES))
+        if b.mercy and abs(s.lead) > b.mercy:
+            break
+    rng[0], rng[1] = first, second
+    count = ply - s.ply
+    s.passes, s.ply, s.player = passes, ply, player
+    finish(s)
+    return count
+
+
+@kernel(PLAYOUT_ACTION)
+def playout_action(board, state, rng):
+    """Any legal point but true eyes of the mover, each with the same probability, or a pass where there is none."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    count = U0
+    for i in range(s.vacant):
+        count += np.uint64(sensible(b, s, state, np.uint64(s.empty[i]), s.player))
+    if count == U0:
+        return b.rows * b.columns
+    rank = below(rng, count)
+    for i in range(s.vacant):
+        p = np.uint64(s.empty[i])
+        if sensible(b, s, state, p, s.player):
+            if rank == U0:
+                return np.int64(b.action[p])
+            rank -= U1
+    return b.rows * b.columns
+
+
+@kernel(OBSERVE)
+def observe(board, state, player, planes):
+    """Own stones, the other's, ones for Black, the ko point, and ones after a pass."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    for action in range(b.rows * b.columns):
+        p = b.point[action]
+        at = 5 * action
+        planes[at] = s.colour[p] == player + 1
+        planes[at + 1] = s.colour[p] == 2 - player
+        planes[at + 2] = 1 - player
+        planes[at + 3] = s.ko == p
+        planes[at + 4] = s.passes > 0
+
+
+@kernel()
+def may_put(b, s, state, p):
+    """Whether the rules allow the mover a stone on an empty point."""
+    free = s.around[p] >= ROOM or b.suicide != 0 or chains.breathes(s, p, s.player)
+    return (
+        free
+        and p != np.uint64(s.ko)
+        and not (b.ko != 0 and superko.repeats(b, s, superko.boards_of(state, RECORD_BYTES), p, s.player))
+    )
+
+
+@kernel()
+def sensible(b, s, state, p, player):
+    """Whether the random policy may put a player's stone on an empty point."""
+    around = s.around[p]
+    if around < ROOM:
+        if (around >> U4 * np.uint64(player)) & 15 == SURROUNDED and chains.is_eye(s, p, player):
+            return False
+        if p == np.uint64(s.ko) or not (b.suicide != 0 or chains.breathes(s, p, player)):
+            return False
+    return not (b.ko != 0 and superko.repeats(b, s, superko.boards_of(state, RECORD_BYTES), p, player))
+
+
+@kernel()
+def put(b, s, p, player):
+    """Puts a stone on the board, takes off what has no liberty, and keeps count of the lead, under superko of the key too."""
+    s.ko = 0
+    before = s.vacant - U1
+    chains.place(s, p, player)
+    gone = np.int64(s.vacant - before)
+    suicide = s.colour[p] == EMPTY
+    s.lead += (1 - 2 * player) * (1 - gone if suicide else 1 + gone)
+    if b.ko:
+        s.ko = 0
+        s.hash ^= b.key[player, p]
+        for i in range(before, s.vacant):
+            s.hash ^= b.key[player if suicide else 1 - player, s.empty[i]]
+
+
+@kernel(AREA)
+def area(state):
+    """Ends a game as it stands; Black's area less White's."""
+    s = fields(state, STATE)
+    finish(s)
+    return np.int64(s.area)
+
+
+@kernel()
+def finish(s):
+    """The game is over: counts the area. Each region is gathered at the front of the empty points not counted yet."""
+    s.player = -1
+    s.area = s.lead
+    start = U0
+    while start < s.vacant:
+        seen, done, end = np.uint8(0), start, start + U1
+        while done < end:
+            p = np.uint64(s.empty[done])
+            done += U1
+            seen |= s.colour[p - U1] | s.colour[p + U1] | s.colour[p - UP] | s.colour[p + UP]
+            if s.around[p] >= ROOM:
+                for q in (p - U1, p + U1, p - UP, p + UP):
+                    if s.colour[q] == EMPTY and s.place[q] >= end:
+                        other, i = np.uint64(s.empty[end]), np.uint64(s.place[q])
+                        s.empty[end], s.empty[i] = q, other
+                        s.place[q], s.place[other] = end, i
+                        end += U1
+        owner = seen & np.uint8(3)
+        if owner == BLACK:
+            s.area += np.int64(end - start)
+        elif owner == WHITE:
+            s.area -= np.int64(end - start)
+        start = end
+
+
+@lru_cache(maxsize=None, typed=True)
+def rules(
+    size: int = 9,
+    rows: int | None = None,
+    columns: int | None = None,
+    komi: float = 7.5,
+    ko: str = "simple",
+    suicide: bool = False,
+    handicap: int = 0,
+    black: str = "",
+    white: str = "",
+    first: str | None = None,
+    longest: int | None = None,
+    mercy: int = 0,
+) -> Rules:
+    """Go on `rows` x `columns` points (each 2 to 19, by default `size`); the choices are told at the top of this file.
+
+    komi: points for White, a multiple of 1/2; handicap: stones of Black before the start, White to move; black and white: such
+    stones as text like "C3 D4"; first: "black" or "white", who moves first; longest: plies of a game at most, by default 3 for
+    each point; mercy: the lead in stones above which playouts end, 0 for none. Raises TypeError or ValueError for anything else
+    and for stones that cannot stand together.
+    """
+    size = whole("size", size, 2, SIDE)
+    rows = size if rows is None else whole("rows", rows, 2, SIDE)
+    columns = size if columns is None else whole("columns", columns, 2, SIDE)
+    cells = rows * columns
+    doubled = 2 * number("komi", komi)
+    if not abs(doubled) <= 2 * CELLS or doubled != int(doubled):
+        raise ValueError(f"komi must be a multiple of 1/2 from -{CELLS} to {CELLS}, not {komi!r}")
+    if ko not in superko.RULES:
+        raise ValueError(f"ko must be one of {', '.join(superko.RULES)}, not {ko!r}")
+    if not isinstance(black, str) or not isinstance(white, str):
+        raise TypeError(f"black and white must be text such as 'C3 D4', not {black!r} and {white!r}")
+    if whole("handicap", handicap, 0, 9):
+        black = " ".join([black, *points.handicap_points(handicap, rows, columns)]).strip()
+    if first is None:
+        first = "white" if handicap else "black"
+    if first not in ("black", "white"):
+        raise ValueError(f"first must be black or white, not {first!r}")
+    stones = points.set_up(black, white, rows, columns)
+    longest = 3 * cells if longest is None else whole("longest", longest, 1, 2**16 - 1)
+    point = points.points_of(rows, columns)
+    action_of = np.zeros(POINTS, np.uint16)
+    action_of[point] = np.arange(cells)
+
+    def score(state: State) -> float:
+        return int(area(state.array())) - doubled / 2
+
+    return Rules(
+        name="go_v0",
+        settings={
+            "rows": rows,
+            "columns": columns,
+            "komi": float(komi),
+            "ko": ko,
+            "suicide": flag("suicide", suicide),
+            "black": black,
+            "white": white,
+            "first": first,
+            "longest": longest,
+            "mercy": whole("mercy", mercy, 0, CELLS),
+        },
+        players=2,
+        actions=cells + 1,
+        longest=longest,
+        board=configuration(
+            BOARD,
+            rows=rows,
+            columns=columns,
+            twice_komi=int(doubled),
+            ko=superko.RULES.index(ko),
+            suicide=bool(suicide),
+            first=("black", "white").index(first),
+            longest=longest,
+            mercy=mercy,
+            stones=np.pad(stones, (0, CELLS - cells)),
+            point=np.pad(point, (0, CELLS - cells)),
+            action=action_of,
+            key=superko.KEYS,
+        ),
+        state_bytes=RECORD_BYTES + (8 * (superko.FILTER + longest + 1) if ko != "simple" else 0),
+        position_words=1 + (2 * cells + 63) // 64 + (ko != "simple"),
+        planes=(rows, columns, 5),
+        tiling="points",
+        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, position, playout, playout_action, observe),
+        action_name=lambda action: points.action_name(action, rows, columns),
+        action_named=lambda text: points.action_named(text, rows, columns),
+        score=score,
+        why_illegal=lambda action: "the point is taken, in ko, or without a liberty",
+    )
+
+
+EXAMPLES: tuple[dict[str, Any], ...] = (
+    {"size": 2},
+    {"size": 2, "ko": "positional", "suicide": True},
+    {"size": 3, "ko": "situational", "komi": 0},
+    {"rows": 3, "columns": 5, "komi": -1.5, "suicide": True},
+    {"size": 6, "komi": 5.5},
+    {"size": 9},
+    {"size": 9, "ko": "positional", "handicap": 3},
+    {"size": 19},
+)
+"""Configurations that every shared test runs."""

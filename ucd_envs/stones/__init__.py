@@ -1,0 +1,1 @@
+"""What games of stones on a square grid share: chains, superko, and how points are written."""
