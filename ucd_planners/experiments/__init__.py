@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ucd_planners.experiments.experiment import Experiment
 
-MODULES = dict.fromkeys(("leftright", "leftright-readings", "ucd-hex", "ucd-hex-readings"), "ucd")
+MODULES = {
+    **dict.fromkeys(("leftright", "leftright-readings", "ucd-hex", "ucd-hex-readings"), "ucd"),
+    "ucd-go": "ucd_go",
+}
 """The module of every experiment; it is imported when the experiment is first asked for."""
 
 

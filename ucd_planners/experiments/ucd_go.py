@@ -1,0 +1,72 @@
+"""The experiments of [UCD section 4] on Go 6x6: Saffidine, Cazenave and Mehat, 2012.
+
+Komi 5.5, 10,000 playouts a move for both sides. The paper does not tell its rule of ko; here it is the simple one, with which
+positions reached in different orders meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ucd_planners.arena.match import Match
+from ucd_planners.experiments import picture
+from ucd_planners.experiments.experiment import Experiment, Row, Setting
+
+SETTINGS = {"size": 6, "komi": 5.5}
+BUDGET = {"playouts": 10_000}
+CONSTANTS = ("0.2", "0.4", "0.6")
+TABLE_1 = {
+    ("0", "0", "0"): (42.5, 52.0, 46.5),
+    ("1", "0", "0"): (40.5, 53.0, 48.0),
+    ("2", "0", "0"): (34.5, 37.0, 33.5),
+    ("0", "0", "1"): (47.5, 48.5, 53.0),
+    ("1", "0", "1"): (45.0, 48.0, 44.5),
+    ("2", "0", "1"): (36.0, 31.0, 31.0),
+    ("0", "1", "0"): (44.0, 53.0, 44.0),
+    ("1", "1", "0"): (45.5, 56.0, 51.0),
+    ("2", "1", "0"): (37.5, 33.0, 33.5),
+    ("0", "1", "1"): (40.5, 52.0, 49.0),
+    ("1", "1", "1"): (51.5, 48.5, 49.5),
+    ("2", "1", "1"): (39.0, 37.5, 31.5),
+}
+"""[UCD Table 1]: percent of wins by (d1, d2, d3), for each c."""
+
+
+def go_settings(games: int, seed: int) -> list[Setting]:
+    """[UCD Table 1]: UCD against UCT without a table, c = 0.4. Raises ValueError for an odd number of games."""
+    settings = []
+    for (d1, d2, d3), percents in TABLE_1.items():
+        for c, percent in zip(CONSTANTS, percents, strict=True):
+            planner = f"ucd(d1={d1},d2={d2},d3={d3},c={c})"
+            match = Match("go_v0", planner, "uct(c=0.4)", SETTINGS, BUDGET, games, seed)
+            settings.append(Setting({"d1": d1, "d2": d2, "d3": d3, "c": c}, match, percent))
+    return settings
+
+
+def draw_go(rows: Sequence[Row]) -> Any:
+    """Points against UCT over c, a panel for each d2 and d3; crosses: the paper."""
+    pairs = [(d2, d3) for d2 in "01" for d3 in "01"]
+    figure, axes = picture.panels([f"Go 6x6 against UCT, d2 = {d2}, d3 = {d3}" for d2, d3 in pairs], "c", "points in percent")
+    for axis, pair in zip(axes, pairs, strict=True):
+        these = [row for row in rows if (row["d2"], row["d3"]) == pair]
+        picture.lines(axis, these, "c", CONSTANTS, "d1")
+        paper = [{**row, "percent": row["paper"], "standard_error": 0.0} for row in these]
+        picture.lines(axis, paper, "c", CONSTANTS, "d1", "x:", ", the paper")
+        picture.level(axis, 50.0, "UCT", "--")
+    picture.legend(figure, axes[-1])
+    return figure
+
+
+EXPERIMENTS = {
+    "ucd-go": Experiment(
+        name="ucd-go",
+        title="Go 6x6, komi 5.5, 10,000 playouts a move, against UCT with c = 0.4",
+        source="[UCD Table 1]",
+        said="no setting is clearly better than UCT, and d1 = 2 is worse",
+        games=200,
+        settings=go_settings,
+        draw=draw_go,
+    ),
+}
+"""All by name."""
