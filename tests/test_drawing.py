@@ -13,7 +13,21 @@ from scipy.ndimage import label
 
 import ucd_envs
 from ucd_envs import State, registry
-from ucd_envs.drawing import BLUE, CELL, GREEN, PAPER, RED, YELLOW, Screen, picture, text
+from ucd_envs.drawing import (
+    BLACK,
+    BLUE,
+    CELL,
+    GREEN,
+    PAPER,
+    RED,
+    WHITE,
+    WOOD,
+    YELLOW,
+    Screen,
+    picture,
+    stars,
+    text,
+)
 
 CAPTION = 44
 """So many rows of pixels at the foot of a picture hold the caption."""
@@ -36,6 +50,9 @@ def shown(value: Any) -> str:
 
 every_example = pytest.mark.parametrize(("name", "settings"), EVERY, ids=shown)
 every_board = pytest.mark.parametrize(("name", "settings"), BOARDS, ids=shown)
+every_go_board = pytest.mark.parametrize(
+    "settings", [{"size": 9}, {"size": 19}, {"rows": 5, "columns": 7}, {"rows": 19, "columns": 5}, {"size": 2}], ids=shown
+)
 
 
 def after(moves: str, name: str, **settings: Any) -> State:
@@ -96,6 +113,24 @@ def grid(name: str, settings: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, n
         places.append(middle((picture(before)[:-CAPTION] != picture(then)[:-CAPTION]).any(axis=2)))
     known, found = np.array(cells, float), np.array(places, float)
     return known, found, np.linalg.lstsq(known, found, rcond=None)[0]
+
+
+def crossings(settings: dict[str, Any]) -> np.ndarray:
+    """x and y of the points of a Go board: [rows, columns, 2]. Each of up to 12 is the middle of what a first stone changes
+    there, and the others are where the linear map through these puts them."""
+    start = ucd_envs.rules("go", **settings).initial_state()
+    rows, columns, _ = start.rules.planes
+    empty = picture(start)[:-CAPTION]
+    cells, places = [], []
+    for action in sorted({round(at) for at in np.linspace(0, rows * columns - 1, 12)}):
+        cells.append((1, action // columns, action % columns))
+        places.append(middle((picture(start.after(action))[:-CAPTION] != empty).any(axis=2)))
+    known, found = np.array(cells, float), np.array(places, float)
+    fitted = np.linalg.lstsq(known, found, rcond=None)[0]
+    assert np.abs(known @ fitted - found).max() < 1.5
+    every = np.array([(1, row, column) for row in range(rows) for column in range(columns)])
+    placed: np.ndarray = np.round(every @ fitted).astype(int).reshape(rows, columns, 2)
+    return placed
 
 
 # Text
@@ -184,6 +219,45 @@ O X . .
 ply 3: player_1 (O) to move
 """
     assert text(after("2 1 2", "connect_four", columns=4, rows=4)) == expected
+
+
+def test_a_go_board_in_text_has_line_1_at_the_bottom_and_no_column_i() -> None:
+    """B026. The last move takes the stone on A2."""
+    expected = """\
+ 3 X . . . . . . . . .
+ 2 . X . . . . . . . O
+ 1 X . . . . . . . O .
+   A B C D E F G H J K
+ply 7: White (O) to move
+"""
+    assert text(after("B2 A2 A1 K2 pass J1 A3", "go", rows=3, columns=10)) == expected
+
+
+def test_lines_of_a_go_board_in_text_stay_in_line_past_line_9() -> None:
+    lines = text(after("A10", "go", rows=10, columns=2)).splitlines()
+    assert lines[:2] == ["10 X .", " 9 . ."]
+
+
+@pytest.mark.parametrize(
+    ("moves", "expected"),
+    [
+        ("", "ply 0: Black (X) to move"),
+        ("A1", "ply 1: White (O) to move"),
+        ("pass pass", "ply 2: a draw"),
+        ("A1 pass pass", "ply 3: Black (X) has won"),
+        ("pass A1 pass pass", "ply 4: White (O) has won"),
+    ],
+)
+def test_a_go_board_in_text_tells_of_black_and_white(moves: str, expected: str) -> None:
+    assert text(after(moves, "go", size=2, komi=0)).splitlines()[-1] == expected
+
+
+def test_a_game_of_go_ended_by_an_illegal_move_says_so() -> None:
+    env = ucd_envs.make("go", size=5, render_mode="ansi")
+    env.reset()
+    env.step(4)
+    env.step(4)
+    assert env.render().splitlines()[-1] == "ply 1: over by an illegal move of White (O)"
 
 
 def test_columns_past_9_show_their_last_digit() -> None:
@@ -297,6 +371,79 @@ def test_a_hex_board_has_two_unbroken_borders_of_each_player(
     assert ends[0] < centre < ends[1]
 
 
+@every_go_board
+def test_points_lie_on_a_grid_with_line_1_at_the_bottom(settings: dict[str, Any]) -> None:
+    """Columns go to the right and rows up, all equally far apart."""
+    places = crossings(settings)
+    units = (places[0, 1] - places[0, 0], places[1, 0] - places[0, 0])
+    assert units[0][0] > 10
+    assert np.abs(units[0] - (units[0][0], 0)).max() <= 1
+    assert np.abs(units[1] - (0, -units[0][0])).max() <= 1
+
+
+@every_go_board
+def test_every_point_shows_its_stone_or_none(settings: dict[str, Any]) -> None:
+    """B110: the colours in the middle of all points late in a random game, before the last passes."""
+    state = next(state for state in reversed(game("go", settings)) if not state.over)
+    pixels = picture(state)
+    seen = planes(state, 0)
+    places = crossings(settings)
+    for (row, column), _ in np.ndenumerate(seen[:, :, 0]):
+        x, y = places[row, column]
+        found = pixels[y : y + 1, x : x + 1]
+        stone = [near(found, colour).all() for colour in (BLACK, WHITE)]
+        assert stone == [bool(seen[row, column, 0]), bool(seen[row, column, 1])], (row, column)
+
+
+def test_the_point_in_ko_has_a_square_for_one_move() -> None:
+    """Black has taken on D5; the square hides the crossing of the lines, which shows again after a move elsewhere."""
+    before = ucd_envs.rules("go", black="C5 D4 D6", white="E4 E6 F5 D5").initial_state()
+    taken = before.after(before.rules.action_named("E5"))
+    later = taken.after(taken.rules.action_named("J9"))
+    x, y = crossings({})[4, 3]
+    for state, wood in ((before, False), (taken, True), (later, False)):
+        assert near(picture(state)[y : y + 1, x : x + 1], WOOD).all() == wood
+    changed = (picture(taken) != picture(later))[:-CAPTION].any(axis=2)
+    unit = crossings({})[4, 4][0] - x
+    assert (
+        0.3 * unit < np.ptp(np.nonzero(changed[y - unit // 2 : y + unit // 2, x - unit // 2 : x + unit // 2])[0]) < 0.6 * unit
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "expected"),
+    [
+        (9, 9, "C3 G3 E5 C7 G7"),
+        (13, 13, "D4 K4 G7 D10 K10"),
+        (19, 19, "D4 K4 Q4 D10 K10 Q10 D16 K16 Q16"),
+        (8, 8, "C3 F3 C6 F6"),
+        (9, 13, "D3 K3 G5 D7 K7"),
+        (18, 18, "D4 P4 D15 P15"),
+        (5, 7, "D3"),
+        (3, 3, "B2"),
+        (2, 2, ""),
+        (2, 19, ""),
+    ],
+)
+def test_star_points_are_where_players_expect_them(rows: int, columns: int, expected: str) -> None:
+    rules = ucd_envs.rules("go", rows=rows, columns=columns)
+    assert [rules.action_name(row * columns + column) for row, column in stars(rows, columns)] == expected.split()
+
+
+@pytest.mark.parametrize("size", [9, 19])
+def test_star_points_are_drawn_as_dots(size: int) -> None:
+    """How much darker it is near a crossing than without lines, against an ordinary crossing."""
+    pixels = picture(ucd_envs.rules("go", size=size).initial_state())
+    places = crossings({"size": size})
+
+    def ink(row: int, column: int) -> int:
+        x, y = places[row, column]
+        return int(sum(WOOD) * 49 - pixels[y - 3 : y + 4, x - 3 : x + 4].astype(int).sum())
+
+    dots = {point for point in np.ndindex(size, size) if ink(*point) > 1.5 * ink(1, 1)}
+    assert dots == set(stars(size, size))
+
+
 def test_an_empty_hole_shows_the_paper() -> None:
     """A stone in column 1 changes the lowest hole from the colour of the paper."""
     before, then = (picture(after(moves, "connect_four"))[:-CAPTION] for moves in ("", "1"))
@@ -313,6 +460,13 @@ def test_the_bar_of_a_path_is_coloured_in_proportion(moves: str, green: float, y
     line = pixels[50:51]
     assert abs(near(line, GREEN).sum() - 600 * green) <= 4
     assert abs(near(line, YELLOW).sum() - 600 * yellow) <= 4
+
+
+@pytest.mark.parametrize(("moves", "colour"), [("", BLACK), ("A1", WHITE), ("pass pass", WHITE)])
+def test_a_disc_beside_the_caption_is_black_or_white_in_go(moves: str, colour: tuple[int, int, int]) -> None:
+    """The last one has won by komi."""
+    foot = picture(after(moves, "go"))[-CAPTION:]
+    assert [near(foot, paint).sum() > 50 for paint in (BLACK, WHITE)] == [colour == BLACK, colour == WHITE]
 
 
 @pytest.mark.parametrize(("moves", "colour"), [("", RED), ("b2", BLUE), ("b2 a1 a2 b1 c2", RED)])

@@ -5,6 +5,7 @@ Pillow and pygame are imported when the first picture or window is asked for; no
 
 from __future__ import annotations
 
+from itertools import product
 from math import cos, pi, sin, sqrt
 from typing import Any
 
@@ -20,6 +21,11 @@ FRAME = (43, 92, 158)
 RED, BLUE, YELLOW, GREEN, VIOLET = (206, 60, 51), (52, 101, 178), (233, 185, 44), (83, 148, 91), (124, 86, 148)
 PLAYERS = (RED, BLUE, YELLOW, GREEN, VIOLET)
 """Colours of the players' stones."""
+WOOD, BLACK, WHITE = (226, 192, 138), (36, 34, 32), (246, 246, 243)
+EDGES = {BLACK: (132, 126, 118), WHITE: (84, 78, 70)}
+"""Edges of stones for which a darker shade will not do."""
+KO = 3
+"""The plane of a board of points that has a 1 where a stone must not be put at once."""
 SHARPNESS = 3
 """Pictures are drawn so much larger and then made smaller, which smooths their edges."""
 PAD, GUTTER, FOOT, BORDER = 20 * SHARPNESS, 26 * SHARPNESS, 34 * SHARPNESS, 6 * SHARPNESS
@@ -27,8 +33,15 @@ PAD, GUTTER, FOOT, BORDER = 20 * SHARPNESS, 26 * SHARPNESS, 34 * SHARPNESS, 6 * 
 
 
 def colour(state: State, player: int) -> tuple[int, int, int]:
-    """The colour of a player's stones; the second is yellow where stones fall into a blue frame."""
+    """The colour of a player's stones: black and white on points; the second is yellow where stones fall into a blue frame."""
+    if state.rules.tiling == "points":
+        return (BLACK, WHITE)[player]
     return YELLOW if state.rules.tiling == "column" and player == 1 else PLAYERS[player]
+
+
+def called(state: State, player: int) -> str:
+    """What captions call a player: by the stones on a board of points."""
+    return ("Black", "White")[player] if state.rules.tiling == "points" else f"player_{player}"
 
 
 def seen(state: State, player: int) -> np.ndarray:
@@ -63,7 +76,7 @@ def subject(state: State) -> int | None:
 def caption(state: State, marks: str = "") -> str:
     """Who is to move, or how the game ended; `marks` are the stones to name the players by as well."""
     player = subject(state)
-    name = f"player_{player}" if player is None or not marks else f"player_{player} ({marks[player + 1]})"
+    name = "" if player is None else called(state, player) + (f" ({marks[player + 1]})" if marks else "")
     if state.player != OVER:
         what = f"{name} to move" if state.ending is None else f"over by an illegal move of {name}"
     elif state.rules.players == 1:
@@ -78,6 +91,21 @@ def letters(count: int) -> list[str]:
     return [chr(ord("a") + column) for column in range(count)]
 
 
+def capitals(count: int) -> list[str]:
+    """Names of columns of points: A, B, C, ... without I."""
+    return list("ABCDEFGHJKLMNOPQRSTUVWXYZ"[:count])
+
+
+def stars(rows: int, columns: int) -> list[tuple[int, int]]:
+    """Row and column of the points that a board marks: by the corners, in the centre, and by the sides of a large one."""
+    corners = [{2, count - 3} if count < 13 else {3, count - 4} for count in (rows, columns)]
+    middles = [{count // 2} if count % 2 else set() for count in (rows, columns)]
+    lines = corners if min(rows, columns) >= 7 else [set(), set()]
+    sides = middles if min(rows, columns) >= 15 else [set(), set()]
+    pairs = [(lines[0], lines[1]), (middles[0], middles[1]), (lines[0], sides[1]), (sides[0], lines[1])]
+    return sorted(point for across in pairs for point in product(*across))
+
+
 def text(state: State) -> str:
     """The board in characters, with coordinates and a caption."""
     rows, columns, _ = state.rules.planes
@@ -86,7 +114,10 @@ def text(state: State) -> str:
         left, right = steps(state)
         return f"left {left}, right {right}, to go {columns - left - right}\n{caption(state)}\n"
     marks = [" ".join(STONES[stone] for stone in row) for row in stones(state)]
-    if tiling == "column":
+    if tiling == "points":
+        lines = [f"{row + 1:2} {marks[row]}" for row in reversed(range(rows))]
+        lines.append("   " + " ".join(capitals(columns)))
+    elif tiling == "column":
         lines = [*marks, " ".join(str((column + 1) % 10) for column in range(columns))]
     else:
         slant = " " if tiling == "hexagonal" else ""
@@ -109,6 +140,7 @@ def picture(state: State, width: int = 640) -> np.ndarray:
     painter, across, down, left, top, below = {
         "hexagonal": (_hexagons, columns + (rows - 1) / 2, (1.5 * rows + 0.5) / sqrt(3), GUTTER + BORDER, GUTTER + BORDER, 0),
         "square": (_squares, columns, rows, GUTTER, GUTTER, 0),
+        "points": (_points, columns, rows, GUTTER, 0, GUTTER),
         "column": (_columns, columns, rows, 0, 0, GUTTER),
         "track": (_track, 10, 1, 0, 0, GUTTER),
     }[state.rules.tiling]
@@ -204,6 +236,37 @@ def _squares(draw: Any, font: Any, unit: float, corner: tuple[float, float], sta
         draw.text((x - GUTTER / 2, y + unit * (row + 0.5)), str(row + 1), INK, font, anchor="mm")
 
 
+def _points(draw: Any, font: Any, unit: float, corner: tuple[float, float], state: State) -> None:
+    """Stones on the crossings of lines, the first row at the bottom; a small square where a ko forbids a stone."""
+    board = stones(state)
+    rows, columns = board.shape
+    forbidden = seen(state, 0)[:, :, KO:]
+
+    def place(row: float, column: float) -> tuple[float, float]:
+        return corner[0] + unit * (column + 0.5), corner[1] + unit * (rows - row - 0.5)
+
+    draw.rectangle((*corner, corner[0] + unit * columns, corner[1] + unit * rows), WOOD)
+    line = max(SHARPNESS, int(unit / 40))
+    end = line / 2 / unit
+    for row in range(rows):
+        draw.line((*place(row, -end), *place(row, columns - 1 + end)), INK, line)
+    for column in range(columns):
+        draw.line((*place(-end, column), *place(rows - 1 + end, column)), INK, line)
+    for point in stars(rows, columns):
+        _disc(draw, place(*point), max(unit * 0.09, 2.5 * SHARPNESS), INK)
+    for row, column in product(range(rows), range(columns)):
+        x, y = place(row, column)
+        if board[row, column]:
+            _stone(draw, (x, y), unit * 0.47, colour(state, board[row, column] - 1))
+        elif forbidden[row, column, :1].any():
+            half = unit * 0.2
+            draw.rectangle((x - half, y - half, x + half, y + half), WOOD, INK, 2 * line)
+    for column, letter in enumerate(capitals(columns)):
+        draw.text((place(0, column)[0], corner[1] + unit * rows + 0.6 * GUTTER), letter, INK, font, anchor="mm")
+    for row in range(rows):
+        draw.text((corner[0] - GUTTER / 2, place(row, 0)[1]), str(row + 1), INK, font, anchor="mm")
+
+
 def _columns(draw: Any, font: Any, unit: float, corner: tuple[float, float], state: State) -> None:
     """A frame with holes, the columns numbered below."""
     board = stones(state)
@@ -240,8 +303,8 @@ def _track(draw: Any, font: Any, unit: float, corner: tuple[float, float], state
 
 
 def _stone(draw: Any, middle: tuple[float, float], radius: float, paint: tuple[int, int, int]) -> None:
-    _disc(draw, middle, radius, tuple(int(part * 0.7) for part in paint))
-    _disc(draw, middle, radius * 0.88, paint)
+    _disc(draw, middle, radius, EDGES.get(paint, tuple(int(part * 0.7) for part in paint)))
+    _disc(draw, middle, radius - max(radius * 0.07, 1.2 * SHARPNESS) if paint in EDGES else radius * 0.88, paint)
 
 
 def _disc(draw: Any, middle: tuple[float, float], radius: float, paint: Any) -> None:

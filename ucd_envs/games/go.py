@@ -27,8 +27,8 @@ apart there by 64-bit keys. Under superko the history belongs to a position, so 
 meet; a search in graphs wants ko="simple".
 
 Playouts take with equal probability any legal point but one's true eyes (all neighbours one's own or the edge, and fewer than
-two diagonal ones the enemy's, none at the edge), or pass where there is none. With `mercy` they end when one side has more
-than so many stones more.
+two diagonal ones the enemy's, none at the edge) and suicides of one stone, which change nothing, or pass where there is none.
+With `mercy` they end when one side has more than so many stones more.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ def playout(board, state, rng, trace):
 
 @kernel(PLAYOUT_ACTION)
 def playout_action(board, state, rng):
-    """Any legal point but true eyes of the mover, each with the same probability, or a pass where there is none."""
+    """Any legal point but true eyes and one-stone suicides, each with the same probability, or a pass where there is none."""
     b = fields(board, BOARD)
     s = fields(state, STATE)
     count = U0
@@ -289,7 +289,7 @@ def sensible(b, s, state, p, player):
     if around < ROOM:
         if (around >> U4 * np.uint64(player)) & 15 == SURROUNDED and chains.is_eye(s, p, player):
             return False
-        if p == np.uint64(s.ko) or not (b.suicide != 0 or chains.breathes(s, p, player)):
+        if p == np.uint64(s.ko) or not (chains.breathes(s, p, player) or (b.suicide != 0 and chains.touches(s, p, player))):
             return False
     return not (b.ko != 0 and superko.repeats(b, s, superko.boards_of(state, RECORD_BYTES), p, player))
 

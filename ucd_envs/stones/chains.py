@@ -106,6 +106,13 @@ def lives(colour, liberties, own, enemy):
 
 
 @kernel()
+def touches(s, p, player):
+    """Whether a stone of the player stands beside a point."""
+    own = np.uint8(player + 1)
+    return (s.colour[p - U1] == own) | (s.colour[p + U1] == own) | (s.colour[p - UP] == own) | (s.colour[p + UP] == own)
+
+
+@kernel()
 def place(s, p, player):
     """Puts a stone on an empty point and takes off enemy chains without a liberty, then its own if it has none; finds a ko."""
     own, enemy = np.uint8(player + 1), np.uint8(2 - player)
