@@ -87,7 +87,8 @@ def test_working_is_counted() -> None:
 def test_so_many_playouts_are_so_many_games(name: str) -> None:
     """The generator stands where it stands after as many calls of the game's own playout."""
     rules = registry.rules(name)
-    bound, work, root = search.bound_kernels(rules, UCD(table=False)), search.work_for(rules), rules.initial_state().array()
+    bound, work = search.bound_kernels(rules, UCD(table=False)), search.work_for(rules, UCD(table=False))
+    root = rules.initial_state().array()
     work.rng[:] = seeded(3)
     bench.play_out(bound, work, rules.board, root, 25)
     rng, trace = seeded(3), np.empty(0, np.int32)
@@ -98,7 +99,8 @@ def test_so_many_playouts_are_so_many_games(name: str) -> None:
 
 def test_playouts_leave_the_start_as_it_was() -> None:
     rules = registry.rules("tic_tac_toe")
-    bound, work, root = search.bound_kernels(rules, UCD(table=False)), search.work_for(rules), rules.initial_state().array()
+    bound, work = search.bound_kernels(rules, UCD(table=False)), search.work_for(rules, UCD(table=False))
+    root = rules.initial_state().array()
     work.rng[:] = seeded(3)
     bench.play_out(bound, work, rules.board, root, 5)
     assert root.tobytes() == rules.initial_state().data

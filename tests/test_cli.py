@@ -287,6 +287,8 @@ def test_a_stopped_bench_shows_what_it_has(monkeypatch: pytest.MonkeyPatch, caps
 def test_games_lists_every_game_with_its_settings(capsys: pytest.CaptureFixture[str]) -> None:
     assert printed(capsys, "games").splitlines() == [
         "connect_four_v0 columns=7, rows=6, in_a_row=4",
+        "go_v0 size=9, rows=None, columns=None, komi=7.5, ko='simple', suicide=False, handicap=0, black='', white='', "
+        "first=None, longest=None, mercy=0",
         "hex_v0 size=11, rows=None, columns=None, swap=False, opening=''",
         "leftright_v0 steps=300",
         "tic_tac_toe_v0 (no settings)",

@@ -26,13 +26,14 @@ from ucd_planners.arena.match import Game, Match, Solo
 from ucd_planners.arena.store import Store, configuration
 from ucd_planners.experiments import MODULES, experiment_named, picture, ucd
 from ucd_planners.experiments.experiment import Report, Row, Setting, measured, reproduce, write_rows
+from ucd_planners.notation import parsed
 from ucd_planners.statistics import wilson
 
 HEX = experiment_named("ucd-hex")
 
 
 def test_an_unknown_experiment_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"\Aunknown experiment 'chess': expected one of leftright, .*, ucd-hex-readings\Z"):
+    with pytest.raises(ValueError, match=r"\Aunknown experiment 'chess': expected one of leftright, .*, ucd-rave\Z"):
         experiment_named("chess")
 
 
@@ -44,7 +45,10 @@ def test_an_experiment_has_its_name(name: str) -> None:
 # The settings of the paper.
 
 
-@pytest.mark.parametrize(("name", "games", "settings"), [("leftright", 200, 2 + 30 + 12), ("ucd-hex", 400, 1 + 72)])
+@pytest.mark.parametrize(
+    ("name", "games", "settings"),
+    [("leftright", 200, 2 + 30 + 12), ("ucd-hex", 400, 1 + 72), ("ucd-go", 200, 36), ("ucd-rave", 200, 14)],
+)
 def test_an_experiment_has_the_games_and_settings_of_the_paper(name: str, games: int, settings: int) -> None:
     chosen = experiment_named(name)
     each = [setting.contest.games for setting in chosen.settings(chosen.games, 0)]
@@ -69,6 +73,28 @@ def test_no_two_settings_are_the_same(name: str) -> None:
 def test_the_papers_figures_stand_where_it_gives_them(name: str, figures: dict[tuple[str, ...], float]) -> None:
     settings = experiment_named(name).settings(2, 0)
     assert {tuple(each.labels.values()): each.paper for each in settings if each.paper is not None} == figures
+
+
+def test_the_papers_tables_of_go_are_whole() -> None:
+    """Every cell has a figure; corners and best cells of [UCD Tables 1 and 2]."""
+    table_1 = {tuple(each.labels.values()): each.paper for each in experiment_named("ucd-go").settings(2, 0)}
+    assert None not in table_1.values()
+    assert (table_1["0", "0", "0", "0.2"], table_1["2", "1", "1", "0.6"]) == (42.5, 31.5)
+    assert max(table_1, key=lambda labels: table_1[labels] or 0) == ("1", "1", "0", "0.4")
+    table_2 = {tuple(each.labels.values()): each.paper for each in experiment_named("ucd-rave").settings(2, 0)}
+    assert (table_2["0", "0.0001"], table_2["1", "0.0064"]) == (48.0, 30.5)
+    assert max(table_2, key=lambda labels: table_2[labels] or 0) == ("0", "0.0002")
+
+
+def test_the_planners_of_go_have_the_labels_parameters() -> None:
+    """With the opponents of the paper, on 6x6 with komi 5.5 and 10,000 playouts."""
+    for name, preset, opponent in (("ucd-go", "ucd", "uct(c=0.4)"), ("ucd-rave", "rave_ucd", "rave(bias=0.0002)")):
+        for setting in experiment_named(name).settings(2, 0):
+            found, written = parsed(setting.contest.a)
+            assert found == preset
+            assert {key: float(value) for key, value in setting.labels.items()}.items() <= written.items()
+            assert setting.contest.b == opponent
+            assert (setting.contest.settings, setting.contest.budget) == ({"size": 6, "komi": 5.5}, {"playouts": 10_000})
 
 
 @pytest.mark.parametrize("name", ["leftright", "ucd-hex"])
@@ -165,7 +191,7 @@ def test_rows_are_written_as_values_with_commas(tmp_path: Path) -> None:
 def rows_with(name: str, percent: float | None) -> list[Row]:
     """Rows of an experiment that all have the same figure, or none."""
     figures = {"percent": percent, "standard_error": None if percent is None else 2.5}
-    return [{**setting.labels, **figures} for setting in experiment_named(name).settings(2, 0)]
+    return [{**setting.labels, **figures, "paper": setting.paper} for setting in experiment_named(name).settings(2, 0)]
 
 
 @pytest.mark.parametrize("name", MODULES)

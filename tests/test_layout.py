@@ -15,7 +15,7 @@ STONES = {"ucd_envs.stones", "ucd_envs.stones.chains"}
 """What games of one kind share; it knows no game."""
 SOURCES = sorted([*ROOT.glob("ucd_envs/**/*.py"), *ROOT.glob("ucd_planners/**/*.py")])
 GAMES = sorted(path for path in ROOT.glob("ucd_envs/games/*.py") if path.name != "__init__.py")
-PEOPLE = {"arena", "bench.py", "cli"}
+PEOPLE = {"arena", "bench.py", "cli", "gtp"}
 """Parts of the planners that make environments for people to use, and so know the registry."""
 KERNELS = ["reset", "legal_actions", "is_legal", "play", "payoffs", "position", "playout", "playout_action", "observe"]
 LONGEST = 450
@@ -69,7 +69,7 @@ def test_no_planner_imports_a_game() -> None:
 def test_the_core_needs_the_core_dependencies_only() -> None:
     """Extras are imported where they are used, in a function, never at the top of a file."""
     core = {"numpy", "numba", "llvmlite", "gymnasium", "pettingzoo", "ucd_envs", "ucd_planners"}
-    extras = {"rich", "PIL", "pygame", "pyspiel", "scipy", "matplotlib", "networkx"}
+    extras = {"rich", "PIL", "pygame", "pyspiel", "scipy", "matplotlib", "networkx", "sgfmill"}
     for path in SOURCES:
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, (ast.Import, ast.ImportFrom)):

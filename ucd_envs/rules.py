@@ -172,7 +172,8 @@ class Rules:
     planes: tuple[int, int, int]
     """Shape of an observation: rows, columns, planes. Planes 0 and 1 hold the observer's and the next player's stones."""
     tiling: str
-    """How boards are drawn: "square", "hexagonal", "column" (stones fall) or "track" (a line of steps)."""
+    """How boards are drawn: "square", "hexagonal", "points" (stones on crossings, the first row at the bottom), "column"
+    (stones fall) or "track" (a line of steps)."""
     kernels: Kernels
     action_name: Callable[[int], str]
     """Text of an action, as players of the game write it."""

@@ -22,8 +22,8 @@ from ucd_planners.selection.ucd import UCD
 
 BATCH_SECONDS = 0.4
 BATCHES = 3
-PEER_PLAYOUTS = 100_000
-"""Budgets of the peer at most; above, one search of its would take minutes."""
+PEER_PLIES = 5_000_000
+"""Playouts times the longest game for which the peer is asked; above, one search of its would take minutes."""
 PLAYOUT = "playout"
 """In place of a planner: light playouts from the start, without a search."""
 
@@ -54,11 +54,13 @@ def ucd_text(depths: str) -> str:
 
 
 def suite() -> list[Case]:
-    """The standard cases: every game with playouts, UCT and the simple way; Hex with more."""
-    hex_11, hex_5 = {"size": 11}, {"size": 5}
+    """The standard cases: every game with playouts, UCT and the simple way; Hex with more, Go with RAVE and more boards."""
+    hex_11, hex_5, go_9 = {"size": 11}, {"size": 5}, {"size": 9}
     games: list[tuple[str, dict[str, Any]]] = [
         ("hex_v0", hex_11),
         ("hex_v0", hex_5),
+        ("go_v0", go_9),
+        ("go_v0", {"size": 6, "komi": 5.5}),
         ("connect_four_v0", {}),
         ("tic_tac_toe_v0", {}),
         ("leftright_v0", {}),
@@ -69,6 +71,9 @@ def suite() -> list[Case]:
         cases.append(Case(game, "uct(c=0.3)", 10_000, settings))
         depths = DEPTHS if settings is hex_11 else DEPTHS[:1]
         cases += [Case(game, ucd_text(depth), 10_000, settings) for depth in depths]
+    cases += [Case("go_v0", planner, 10_000, go_9) for planner in ("rave", "rave_ucd", "grave")]
+    cases += [Case("go_v0", PLAYOUT, 1, {"size": size}) for size in (13, 19)]
+    cases += [Case("go_v0", planner, 100_000, {"size": 19}) for planner in ("uct(c=0.3)", ucd_text("1,0,1"), "rave_ucd")]
     cases.append(Case("hex_v0", "uct(c=0.3)", 1, hex_5))
     cases += [Case("hex_v0", planner, 1_000_000, hex_11) for planner in ("uct(c=0.3)", ucd_text("1,0,1"))]
     return cases
@@ -113,7 +118,7 @@ def play_out_all(kernels, work, board, root, games):
 
 def playout_rate(rules: Rules) -> float:
     """Light playouts a second, their payoffs read."""
-    bound, work = search.bound_kernels(rules, UCD(table=False)), search.work_for(rules)
+    bound, work = search.bound_kernels(rules, UCD(table=False)), search.work_for(rules, UCD(table=False))
     work.rng[:] = 1, 2
     root = rules.initial_state().array()
     games = 10_000
@@ -150,7 +155,7 @@ def measure(case: Case, against: str | None = None) -> dict[str, Any]:
 
         ours, playouts = rate(run), planner.playouts or 0
         row |= {"playouts": playouts, "playouts_per_s": round(ours), "bytes_per_playout": round(max(used) / playouts, 1)}
-        if against is not None and playouts <= PEER_PLAYOUTS:
+        if against is not None and playouts * rules.longest <= PEER_PLIES:
             theirs = openspiel_rate(rules, playouts)
     if against is not None:
         row |= {
@@ -189,6 +194,10 @@ def openspiel_name(rules: Rules) -> str | None:
         return f"hex(num_rows={rows},num_cols={columns})" if alike else None
     if rules.name == "connect_four_v0":
         return f"connect_four(rows={settings['rows']},columns={settings['columns']},x_in_row={settings['in_a_row']})"
+    if rules.name == "go_v0":
+        usual = {"rows": settings["columns"], "ko": "simple", "suicide": False, "black": "", "white": "", "first": "black"}
+        alike = all(settings[name] == value for name, value in usual.items())
+        return f"go(board_size={settings['columns']},komi={settings['komi']})" if alike else None
     return {"tic_tac_toe_v0": "tic_tac_toe"}.get(rules.name)
 
 

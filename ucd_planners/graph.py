@@ -7,7 +7,8 @@ its second visit. The edges into a node are a linked list. Table entries compare
 share a node ([UCD] section 4 asks for that).
 
 Statistics: an edge e keeps n(e), w(e) and n'(e), w'(e); `exploit` and `explore` are the two numbers from which selection makes
-its value, `exploit + weight(source) * explore`; `sums` holds what a selection keeps at nodes.
+its value, `exploit + weight(source) * explore`; `sums` holds what a selection keeps at nodes, `amaf` and `mixed` what was
+played after them (all moves as first).
 
 Kernels know a graph as one record, GRAPH, of counts, sizes and addresses of arrays; `nodes(g)`, `edges(g)` ... are the arrays.
 """
@@ -55,6 +56,8 @@ ARRAYS = (
     "shares",
     "weight",
     "sums",
+    "amaf",
+    "mixed",
     "pending",
     "frontier",
     "positions",
@@ -88,6 +91,8 @@ COUNTS = (
     "has_table",
     "keeps_ended",
     "adds_all",
+    "amaf_kind",
+    "has_chooser",
 )
 GRAPH = record(
     *((name, np.int64) for name in COUNTS),
@@ -99,14 +104,15 @@ GRAPH = record(
 """Counts: nodes, edges, places of edges given out, moves listed, edges that met a known position, plies of the longest
 descent, playouts, backups begun, the longest frontier, what has to grow before the search can go on, the root, and the edges
 left when the graph was last rebuilt; sizes and facts (`most_edges`: the edges allowed; `adds_all`: whether all positions of
-a simulation are added); addresses of arrays; the bound of untried moves; and the selection's parameters, as its kernel lays
-them out."""
+a simulation are added; `amaf_kind`: as in the selection's layout; `has_chooser`: whether the
+selection has one); addresses of arrays; the bound of untried moves; and the
+selection's parameters, as its kernel lays them out."""
 PLACES = {name: place for place, name in enumerate((*COUNTS, *ARRAYS))}
 """Where each count and address lies in the record, in words of 8 bytes."""
 GRAPH_RECORD = from_dtype(GRAPH)
 """A graph in the signature of a kernel."""
 
-REAL, INDEX, WORD, ACTION = (np.dtype(kind) for kind in (np.float64, np.int32, np.uint64, np.uint16))
+REAL, SINGLE, INDEX, WORD, ACTION = (np.dtype(kind) for kind in (np.float64, np.float32, np.int32, np.uint64, np.uint16))
 """What arrays hold."""
 
 MORE_NODES, MORE_EDGES, MORE_MOVES, BROKEN = 1, 2, 3, 4
@@ -171,6 +177,20 @@ def sums(g):
 
 
 @kernel(inline=True)
+def amaf(g):
+    """[node_room, players * actions, 2] float32, or no rows: of the playouts through a node those in which a player played an
+    action there or later, and what they paid the player. Whole numbers are exact up to 2**24."""
+    return array_at(g.amaf, (g.node_room if g.amaf_kind > 0 else 0, g.players * g.actions, 2), SINGLE)
+
+
+@kernel(inline=True)
+def mixed(g):
+    """[node_room, actions, 2] float32, or no rows: the same for the node's mover, and the playouts through a node or one of its
+    children."""
+    return array_at(g.mixed, (g.node_room if g.amaf_kind > 1 else 0, g.actions, 2), SINGLE)
+
+
+@kernel(inline=True)
 def pending(g):
     """[2 * node_room, columns] float64: changes of sums in the backup under way, a row for each node of the frontier."""
     return array_at(g.pending, (2 * g.node_room, g.columns), REAL)
@@ -226,6 +246,12 @@ def add_node(g, words, mover):
     weight(g)[node] = 0.0
     for column in range(g.columns):
         sums(g)[node, column] = 0.0
+    for i in range(g.players * g.actions if g.amaf_kind > 0 else 0):
+        amaf(g)[node, i, 0] = 0.0
+        amaf(g)[node, i, 1] = 0.0
+    for i in range(g.actions if g.amaf_kind > 1 else 0):
+        mixed(g)[node, i, 0] = 0.0
+        mixed(g)[node, i, 1] = 0.0
     for i in range(g.words):
         positions(g)[node, i] = words[i]
     if g.has_table:

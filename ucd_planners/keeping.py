@@ -12,6 +12,7 @@ from ucd_envs.records import fields
 from ucd_envs.rules import BYTES, WORDS, kernel
 from ucd_planners.graph import (
     GRAPH,
+    amaf,
     edges,
     ended_payoff,
     enter,
@@ -19,6 +20,7 @@ from ucd_planners.graph import (
     explore,
     find,
     frontier,
+    mixed,
     moves,
     nodes,
     payoff,
@@ -111,6 +113,12 @@ def copy_node(g, into, source, node):
     weight(into)[node] = weight(g)[source]
     for column in range(g.columns):
         sums(into)[node, column] = sums(g)[source, column]
+    for i in range(g.players * g.actions if g.amaf_kind > 0 else 0):
+        amaf(into)[node, i, 0] = amaf(g)[source, i, 0]
+        amaf(into)[node, i, 1] = amaf(g)[source, i, 1]
+    for i in range(g.actions if g.amaf_kind > 1 else 0):
+        mixed(into)[node, i, 0] = mixed(g)[source, i, 0]
+        mixed(into)[node, i, 1] = mixed(g)[source, i, 1]
     for i in range(g.words):
         positions(into)[node, i] = positions(g)[source, i]
     first = np.int64(nodes(g)[source].first_move)

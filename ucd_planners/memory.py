@@ -65,14 +65,15 @@ class Graph:
         record.columns, record.share_columns = self.layout.columns, self.layout.shares
         record.has_table, record.keeps_ended = self.layout.table, self.layout.ended
         record.words = rules.position_words if self.layout.table or options.keeps else 0
-        record.adds_all, record.urgency = options.adds_all, options.urgency
+        record.adds_all, record.urgency, record.amaf_kind = options.adds_all, options.urgency, self.layout.amaf
+        record.has_chooser = selection.chooser is not None
         whole, constants = selection.parameters(rules.players)
         record.whole[: len(whole)] = whole
         record.constants[: len(constants)] = constants
         self._set("free", np.full(rules.actions + 1, -1, np.int32))
         self._set("table", np.zeros(1, np.int32))
         self._make_edge_room(playouts + playouts // 4 + rules.actions)
-        self._make_node_room(playouts + 2 if self.layout.table else playouts // 4 + 16)
+        self._make_node_room(playouts + 2 if self.layout.table or self.layout.amaf else playouts // 4 + 16)
         self._make_move_room(8 * playouts + rules.actions)
 
     def __getattr__(self, name: str) -> np.ndarray:
@@ -168,6 +169,10 @@ class Graph:
         self._lengthen("nodes", size, NODE)
         self._lengthen("weight", size, np.float64)
         self._lengthen("sums", size, np.float64, columns)
+        if self.layout.amaf:
+            self._lengthen("amaf", size, np.float32, self.count("players") * self.count("actions"), 2)
+        if self.layout.amaf > 1:
+            self._lengthen("mixed", size, np.float32, self.count("actions"), 2)
         self._set("pending", np.empty((2 * size, columns)))
         self._set("frontier", np.empty((2, size), np.int32))
         self._lengthen("positions", size, np.uint64, self.count("words"))

@@ -1,10 +1,12 @@
 """Planners written as text, such as "ucd(d1=0, d2=1, d3=2, c=0.3)".
 
     planner  =  name [ "(" [ key "=" value { "," key "=" value } ] ")" ]
+    program  =  "gtp" "(" quoted text { "," key "=" value } ")"
     value    =  number | "-" number | "inf" | "true" | "false" | "none" | word | quoted text
 
 The name is a preset, the keys are its parameters and those of Planner, each at most once; blanks are free between symbols.
-A number is decimal, of at most 39 digits before its point. Nothing is evaluated.
+A number is decimal, of at most 39 digits before its point. Nothing is evaluated. A program is an opponent in matches, such as
+gtp("gnugo --mode gtp", timeout=30): the text is its command line, `timeout` the seconds that it has for a move.
 """
 
 from __future__ import annotations
@@ -28,6 +30,10 @@ NUMBER = r"-?(?:\d{1,39}(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 PARAMETER = re.compile(rf"""\s*({NAME})\s*=\s*({NUMBER}|{NAME}|'[^']*'|"[^"]*")\s*""", re.ASCII)
 PLANNER = re.compile(rf"\s*({NAME})\s*(?:\((\s*|{PARAMETER.pattern}(?:,{PARAMETER.pattern})*)\)\s*)?", re.ASCII)
 
+PROGRAM = "gtp"
+"""The name of what is no planner, but a program that speaks GTP."""
+COMMAND = re.compile(rf"""\s*{PROGRAM}\s*\(\s*('[^']*'|"[^"]*")\s*((?:,{PARAMETER.pattern})*)\)\s*""", re.ASCII)
+
 
 def planner_from(text: str, **defaults: Any) -> Planner:
     """The planner that a text names; what the text says goes before `defaults`, and its budget replaces theirs.
@@ -36,6 +42,8 @@ def planner_from(text: str, **defaults: Any) -> Planner:
     for a value out of range.
     """
     name, written = parsed(text)
+    if name == PROGRAM:
+        raise ValueError(f"{PROGRAM} is a program that plays in matches, not a planner: expected one of {', '.join(PRESETS)}")
     if name not in PRESETS:
         raise ValueError(f"unknown planner {name!r}: expected one of {', '.join(PRESETS)}")
     known = parameters(name)
@@ -54,20 +62,30 @@ def parameters(preset: str) -> list[str]:
 
 
 def parsed(text: str) -> tuple[str, dict[str, Any]]:
-    """The name and the parameters of a planner's text. Raises TypeError or ValueError when it does not follow the grammar."""
+    """The name and the parameters of a planner's text; the command line of a program is its parameter `command`.
+
+    Raises TypeError or ValueError for a text that does not follow the grammar.
+    """
     if not isinstance(text, str):
         raise TypeError(f"a planner must be written as text, such as 'uct(c=0.3)', not {text!r}")
     if len(text) > LONGEST:
         raise ValueError(f"a planner's text must have at most {LONGEST} characters, not {len(text)}")
+    written: dict[str, Any]
+    command = COMMAND.fullmatch(text)
     found = PLANNER.fullmatch(text)
-    if found is None:
+    if command is not None:
+        name, listed, written = PROGRAM, command[2], {"command": value_of(command[1])}
+    elif found is not None and found[1] != PROGRAM:
+        name, listed, written = found[1], found[2] or "", {}
+    elif found is not None:
+        raise ValueError(f"planner {text!r} does not parse: expected a command line, such as {PROGRAM}('gnugo --mode gtp')")
+    else:
         raise ValueError(f"planner {text!r} does not parse: expected name(key=value, ...), such as ucd(d1=1, d3=1, c=0.3)")
-    written: dict[str, Any] = {}
-    for key, value in PARAMETER.findall(found[2] or ""):
+    for key, value in PARAMETER.findall(listed):
         if key in written:
             raise ValueError(f"planner {text!r} has the parameter {key!r} twice")
         written[key] = value_of(value)
-    return found[1], written
+    return name, written
 
 
 def value_of(text: str) -> Any:
@@ -80,7 +98,9 @@ def value_of(text: str) -> Any:
 
 
 def setting_from(name: str, text: str | None, default: Any) -> Any:
-    """A game's setting as typed on a command line: text where its default is text, else true or false, a whole number or text.
+    """A game's setting as typed on a command line: text where its default is text, else true or false, a number or text.
+
+    Only where the default has a point may the number have one.
 
     None stands for an option without a value, which is true. Raises ValueError for what cannot be of the default's kind.
     """
@@ -92,4 +112,6 @@ def setting_from(name: str, text: str | None, default: Any) -> Any:
         return text is None or text.lower() == "true"
     if isinstance(default, bool):
         raise ValueError(f"{name} must be true or false, not {text!r}")
+    if isinstance(default, float) and re.fullmatch(NUMBER, text, re.ASCII):
+        return float(text)
     return int(text) if WHOLE.fullmatch(text) else text

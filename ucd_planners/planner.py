@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import nullcontext
-from threading import Event
+from threading import Event, local
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ucd_planners import search as engine
 from ucd_planners.diagram import Searched
 from ucd_planners.graph import BROKEN
 from ucd_planners.memory import Graph, Options
-from ucd_planners.result import FINALS, SearchResult, summary
+from ucd_planners.result import FINALS, SearchResult, summary, variation
 from ucd_planners.selection.seam import Selection
 
 FIRST_ROOM = 65_536
@@ -147,6 +147,34 @@ class Planner:
             searched=next(worker.searched for worker in workers if worker.graph.count("playouts")),
         )
 
+    def known(self) -> SearchResult:
+        """What the search under way has found out so far; for `progress`, and with several workers what that one's has.
+
+        Raises RuntimeError outside of `progress`.
+        """
+        worker = self._here()
+        return summary(
+            worker.rules,
+            [worker.graph],
+            final=self.final,
+            seconds=time.perf_counter() - worker.began,
+            cpu_seconds=time.thread_time() - worker.cpu_began,
+            stopped="progress",
+            rng=worker.work.rng.copy(),  # ties are broken by the search's numbers, which must go on as if nobody had looked
+            searched=worker.searched,
+        )
+
+    def line(self, action: int) -> list[int]:
+        """An action that the search under way has tried and then the most visited moves; for `progress`, as `known`."""
+        return variation(self._here().graph, action)
+
+    def _here(self) -> Worker:
+        """The worker in whose thread this is called."""
+        worker: Worker | None = getattr(_current, "worker", None)
+        if worker is None or worker.planner is not self:
+            raise RuntimeError("a search can be looked into only from its progress callback")
+        return worker
+
     def _starting_state(self, env: Any) -> State:
         """The state to search from. An adapter that an environment needs is made once and serves its later searches too."""
         inner = getattr(env, "unwrapped", env)
@@ -194,6 +222,10 @@ class Planner:
         return f"<{self.name}: {self.selection}, {budget}, seed={self.seed}>"
 
 
+_current = local()
+"""`worker`: the one that runs in this thread."""
+
+
 class Worker:
     """One search at a time, in one thread, with memory that serves the next one."""
 
@@ -203,7 +235,7 @@ class Worker:
         share = None if planner.playouts is None else planner.playouts // planner.workers + 1
         room = min(FIRST_ROOM if share is None else share, FIRST_ROOM, planner.max_nodes)
         self.graph = Graph(planner.selection, rules, room, planner.max_nodes - 1, planner.options)
-        self.work = engine.work_for(rules)
+        self.work = engine.work_for(rules, planner.selection)
         self.searched = Searched()
         self.cpu_seconds = 0.0
         self.running = False
@@ -222,7 +254,8 @@ class Worker:
     def run(self) -> None:
         """Runs to the end of the budget, or to the stop."""
         self.running = True
-        began, cpu = time.perf_counter(), time.thread_time()
+        outer, _current.worker = getattr(_current, "worker", None), self
+        self.began, self.cpu_began = began, cpu = time.perf_counter(), time.thread_time()
         planner = self.planner
         done, chunk = 0, 256 if self.rules.live is None else 1
         try:
@@ -247,6 +280,7 @@ class Worker:
             raise
         finally:
             self.cpu_seconds = time.thread_time() - cpu
+            _current.worker = outer
             self.running = False
 
     def _simulate(self, goal: int) -> None:

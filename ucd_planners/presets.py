@@ -9,6 +9,9 @@
 | simple_way            | (1, 0, 1)                                        |
 | ucd                   | any (d1, d2, d3)                                 |
 | update_all            | every ancestor edge of the leaf, once a playout  |
+| rave                  | all moves of a playout as first, in a tree       |
+| rave_ucd              | the same in a graph, depth_rave and depth_mean   |
+| grave                 | the same of the nearest position visited enough  |
 
 c = 0.3 is the constant of [UCD section 4]. All take the budget and options of Planner by name.
 """
@@ -20,6 +23,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ucd_planners.planner import Planner
+from ucd_planners.selection.rave import RAVE
 from ucd_planners.selection.ucd import UCD
 from ucd_planners.selection.update_all import UpdateAll
 
@@ -75,7 +79,22 @@ def update_all(c: float = 0.3, **options: Any) -> Planner:
     return Planner(UpdateAll(c), name="update_all", **options)
 
 
+def rave(bias: float = 0.001, c: float = 0.0, **options: Any) -> Planner:
+    """RAVE [Gelly and Silver 2011, with bias = 4 b^2]; untried moves are chosen by the playouts that played them later."""
+    return Planner(RAVE(bias, c), name="rave", **options)
+
+
+def rave_ucd(bias: float = 0.001, depth_rave: int = 1, depth_mean: float = 0, c: float = 0.0, **options: Any) -> Planner:
+    """RAVE on a graph [UCD section 4, Table 2]: depth_rave 0 or 1, depth_mean 0, 1, 2, ... or math.inf."""
+    return Planner(RAVE(bias, c, True, depth_mean, depth_rave), name="rave_ucd", **options)
+
+
+def grave(ref: int = 50, bias: float = 1e-10, c: float = 0.0, **options: Any) -> Planner:
+    """GRAVE [Cazenave 2015]: the values of the nearest position of the descent that had `ref` playouts."""
+    return Planner(RAVE(bias, c, ref=ref), name="grave", **options)
+
+
 PRESETS: dict[str, Callable[..., Planner]] = {
-    preset.__name__: preset for preset in (uct, ucd, uct0, uct1, uct2, uct3, simple_way, update_all)
+    preset.__name__: preset for preset in (uct, ucd, uct0, uct1, uct2, uct3, simple_way, update_all, rave, rave_ucd, grave)
 }
 """Every preset by its name."""

@@ -24,7 +24,6 @@ from numba.core.types import FunctionType
 from numba.experimental import structref
 
 from ucd_envs.records import address_of, fields
-from ucd_envs.rng import below
 from ucd_envs.rules import (
     ACTIONS,
     BYTES,
@@ -58,8 +57,8 @@ from ucd_planners.graph import (
     next_room,
     nodes,
 )
-from ucd_planners.selection.seam import BACK_UP, WORK, Selection
-from ucd_planners.selection.ucb import best_bound, choose
+from ucd_planners.selection.seam import BACK_UP, CHOOSE, WORK, Selection
+from ucd_planners.selection.ucb import choose
 
 
 class Bound(NamedTuple):
@@ -72,10 +71,11 @@ class Bound(NamedTuple):
     position: Any
     playout: Any
     playout_action: Any
+    choose: Any
     back_up: Any
 
 
-BOUND_SIGNATURES = Bound(LEGAL_ACTIONS, PLAY, READ_PAYOFFS, POSITION, PLAYOUT, PLAYOUT_ACTION, BACK_UP)
+BOUND_SIGNATURES = Bound(LEGAL_ACTIONS, PLAY, READ_PAYOFFS, POSITION, PLAYOUT, PLAYOUT_ACTION, CHOOSE, BACK_UP)
 
 
 @structref.register
@@ -92,7 +92,7 @@ BOUND = BoundType([(name, FunctionType(signature)) for name, signature in BOUND_
 
 
 @kernel(BOUND(*(FunctionType(signature) for signature in BOUND_SIGNATURES)), counted=True)
-def bind(legal_actions, play, payoffs, position, playout, playout_action, back_up):
+def bind(legal_actions, play, payoffs, position, playout, playout_action, choose, back_up):
     """The structure of these kernels."""
     bound: Any = structref.new(BOUND)  # type: ignore[call-arg]
     bound.legal_actions = legal_actions
@@ -101,6 +101,7 @@ def bind(legal_actions, play, payoffs, position, playout, playout_action, back_u
     bound.position = position
     bound.playout = playout
     bound.playout_action = playout_action
+    bound.choose = choose
     bound.back_up = back_up
     return bound
 
@@ -110,7 +111,7 @@ def bound_kernels(rules: Rules, selection: Selection) -> Any:
     compiled(simulate, SIMULATE)
     game = rules.kernels
     kernels = (game.legal_actions, game.play, game.payoffs, game.position, game.playout, game.playout_action)
-    functions = (*kernels, compiled(selection.kernel, BACK_UP))
+    functions = (*kernels, compiled(selection.chooser or choose, CHOOSE), compiled(selection.kernel, BACK_UP))
     if getattr(config, "DISABLE_JIT", 0):
         return Bound(*functions)
     return compiled(bind, bind.seam_signature)(*functions)
@@ -132,7 +133,8 @@ class Work(NamedTuple):
     payoffs: np.ndarray
     """[players] float64."""
     trace: np.ndarray
-    """[longest] int32 for moves of the playout, or [0]."""
+    """int32: for moves of the playout [longest + 1], and behind them for two numbers of every action of a player; or [0] where
+    the selection asks for none."""
     path: np.ndarray
     """[3, longest + 1] int32: sources of the descent's edges, then the known node where it ended, or -1; the edges, -1 for one
     that is yet to be made; and for such a one the place of its move in the source's list, else -1."""
@@ -141,13 +143,17 @@ class Work(NamedTuple):
 WORK_TUPLE = types.NamedTuple((BYTES, BYTES, RNG, ACTIONS, WORDS, PAYOFFS, ACTIONS, types.int32[:, ::1]), Work)
 
 
-def work_for(rules: Rules) -> Work:
-    """Room for the simulations of any search in a game."""
+def work_for(rules: Rules, selection: Selection) -> Work:
+    """Room for the simulations of any search in a game with a selection."""
     path = np.empty((3, rules.longest + 1), np.int32)
+    traces = selection.layout(rules.players).amaf > 0
+    pairs = rules.players * rules.actions
+    trace = np.zeros((path.shape[1] + 2 * pairs) * traces, np.int32)
     header = np.zeros(WORK.itemsize, np.uint8)
     fixed = header.view(WORK)[0]
     fixed.longest = path.shape[1]
     fixed.path_nodes, fixed.path_edges = address_of(path[0]), address_of(path[1])
+    fixed.trace = address_of(trace)
     return Work(
         header,
         np.zeros(rules.state_bytes, np.uint8),
@@ -155,7 +161,7 @@ def work_for(rules: Rules) -> Work:
         np.empty(rules.actions, np.int32),
         np.zeros(rules.position_words, np.uint64),
         np.zeros(rules.players),
-        np.empty(0, np.int32),
+        trace,
         path,
     )
 
@@ -173,6 +179,7 @@ def kernels_of(bound):
         bound.position,
         bound.playout,
         bound.playout_action,
+        bound.choose,
         bound.back_up,
     )
 
@@ -202,10 +209,11 @@ def run(kernels, g, work, board, root, playouts):
             return False
         g.depth = max(g.depth, length)
         extend(g, work, length)
+        w.played = 0
         if plies > 0:
             length = walk(kernels, g, work, board, length)
         elif player_of(work.state) >= 0:
-            kernels.playout(board, work.state, work.rng, work.trace)
+            w.played = kernels.playout(board, work.state, work.rng, work.trace)
         kernels.payoffs(board, work.state, work.payoffs)
         if player_of(work.state) == FAILED:
             g.wanted = BROKEN
@@ -226,22 +234,25 @@ def player_of(state):
 @kernel()
 def descend(kernels, g, work, board):
     """Goes down from the root by moves in `work.state`, and notes the path; its length, or -1 when the graph must grow."""
+    w = fields(work.record, WORK)
+    w.reference = -1
     node, length, fresh = np.int64(g.root), np.int64(0), np.int64(0)
     while True:
         work.path[0, length] = node
         if nodes(g)[node].moves == 0 and not list_moves(kernels, g, work, board, node):
             return np.int64(-1)
-        tried, legal = np.int64(nodes(g)[node].tried), np.int64(nodes(g)[node].moves)
-        number, choice = np.int64(-1), np.int64(-1)
-        if tried < legal and g.edge_count + fresh < g.most_edges and is_urgent(g, node, tried):
-            choice = tried + np.int64(below(work.rng, np.uint64(legal - tried)))
+        may_add = g.edge_count + fresh < g.most_edges
+        choice = kernels.choose(g, w, node, may_add, work.rng) if g.has_chooser else choose(g, w, node, may_add, work.rng)
+        if choice < 0:
+            return length
+        if choice < nodes(g)[node].tried:
+            number = np.int64(nodes(g)[node].first_edge) + choice
+            action = np.int64(edges(g)[number].action)
+            choice = np.int64(-1)
+        else:
+            number = np.int64(-1)
             action = np.int64(moves(g)[nodes(g)[node].first_move + choice])
             fresh += 1
-        elif tried > 0:
-            number = choose(g, node, work.rng)
-            action = np.int64(edges(g)[number].action)
-        else:
-            return length
         kernels.play(board, work.state, action)
         work.path[1, length] = number
         work.path[2, length] = choice
@@ -262,13 +273,9 @@ def descend(kernels, g, work, board):
             if node < 0:
                 return length
         else:
+            if g.amaf_kind > 0 and g.words > 0:
+                kernels.position(board, work.state, work.words)
             return length
-
-
-@kernel()
-def is_urgent(g, node, tried):
-    """Whether an untried move of a node goes before its tried ones."""
-    return tried == 0 or g.urgency == np.inf or g.urgency >= best_bound(g, node)
 
 
 @kernel()
@@ -300,7 +307,7 @@ def fits(g, work, length, plies):
             room += next_room(np.int64(source.tried), np.int64(source.moves))
     if room > g.edge_room:
         g.wanted = MORE_EDGES
-    elif g.node_count + plies + (1 if g.has_table else 0) > g.node_room:
+    elif g.node_count + plies + (1 if g.has_table or g.amaf_kind > 0 else 0) > g.node_room:
         g.wanted = MORE_NODES
     elif plies > 0 and g.move_count + plies * g.actions > g.move_room:
         g.wanted = MORE_MOVES
@@ -319,6 +326,8 @@ def extend(g, work, length):
         number = add_edge(g, node, np.int64(work.path[2, depth]))
         work.path[1, depth] = number
         if not g.has_table:
+            if g.amaf_kind > 0 and player_of(work.state) >= 0:
+                edges(g)[number].target = add_node(g, work.words, player_of(work.state))
             continue
         known = np.int64(work.path[0, depth + 1])
         if known >= 0:

@@ -1,7 +1,7 @@
 """A match of two planners: games in pairs with seats swapped, and what they say; a solo: one planner's games alone.
 
 Both are contests. A game's moves depend on the contest's seed and the game's number alone, not on how many games run at once
-or in what order.
+or in what order. In a match a program that speaks GTP may stand for a planner; then they depend on it too.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ucd_envs import registry
 from ucd_envs.rules import whole
-from ucd_planners.notation import planner_from
-from ucd_planners.planner import Planner
+from ucd_planners.arena.agents import Agent, FailedError, Opponent, Stop, agent_from
+from ucd_planners.arena.agents import StoppedError as StoppedError
 from ucd_planners.statistics import wilson
 
 
@@ -30,8 +30,9 @@ from ucd_planners.statistics import wilson
 class Match:
     """Two planners, a game and how often they play it.
 
-    game and settings: as in ucd_envs.make; a, b: planners in the notation of ucd_planners.notation; budget: playouts or
-    seconds a move, for planners that name none; games: how many, an even number, since seats are swapped in pairs; seed.
+    game and settings: as in ucd_envs.make; a, b: planners, or programs, in the notation of ucd_planners.notation; budget:
+    playouts or seconds a move, for planners that name none; games: how many, an even number, since seats are swapped in pairs;
+    seed.
     Raises ValueError or TypeError, before any game, for anything that cannot be played.
     """
 
@@ -96,7 +97,8 @@ def _check(contest: Contest) -> None:
     whole("games", contest.games, seats, 10**9)
     whole("seed", contest.seed, 0, 2**64 - 1)
     for text in contest.planners:
-        planner_from(text, **contest.budget)
+        if isinstance(agent_from(text, contest.budget), Opponent) and seats != 2:
+            raise ValueError(f"a program that speaks GTP plays games of two players, but {rules} has {rules.players}")
 
 
 @dataclass(frozen=True)
@@ -108,11 +110,15 @@ class Game:
     """The seat of a: 0 for the first player."""
     moves: tuple[int, ...]
     payoff: float
-    """a's payoff in [0, 1]."""
+    """a's payoff in [0, 1]; NaN of a game that failed."""
     playouts: tuple[int, ...]
     cpu_seconds: tuple[float, ...]
     seconds: float = 0.0
     """From the first move to the end by the clock on the wall; a process's first game compiles or loads its kernels in it."""
+    failure: str = ""
+    """Why it has no result: whose agent (a or b) failed, and how. Empty for a game that came to its end."""
+    thoughts: tuple[tuple[float, int], ...] = field(default=(), repr=False, compare=False)
+    """The mover's value and the playouts of each move; a result of a match does not keep them."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +151,8 @@ class MatchResult:
 
     match: Match
     games: list[Game]
+    failures: list[Game] = field(default_factory=list)
+    """Games that failed, which count for nobody."""
 
     def tally(self, seat: int | None = None) -> Tally:
         """Results of a, in one seat or in both."""
@@ -163,44 +171,38 @@ class MatchResult:
         return sum(game.playouts[side] for game in self.games) / max(cpu, 1e-9)
 
 
-class StoppedError(Exception):
-    """Ends a search of a contest that was stopped."""
-
-
-class Stop(Protocol):
-    """What tells games under way to end: an event of threads or of processes."""
-
-    def is_set(self) -> bool:
-        """Whether they should."""
-        ...
-
-    def set(self) -> None:
-        """From now on they should."""
-        ...
-
-
 def play_game(contest: Contest, number: int, stop: Stop | None = None) -> Game:
-    """One game of a contest. Raises StoppedError within a fraction of a second after `stop` is set."""
+    """One game of a contest; an agent that resigns has lost it. Raises StoppedError soon after `stop` is set."""
     began = time.perf_counter()
     seats = contest.seats(number)
-    planners = _planners(contest)
-    for side, planner in enumerate(planners):
-        planner.reset(int(np.random.SeedSequence((contest.seed, number, side)).generate_state(1, np.uint64)[0]))
-        planner.progress = None if stop is None else _stopper(stop)
-    playouts, cpu, moves = [0] * len(planners), [0.0] * len(planners), []
-    state = registry.rules(contest.game, **contest.settings).initial_state()
-    while not state.over:
-        side = seats[state.player]
-        result = planners[side].search(state)
-        if result.stopped == "interrupt":
-            raise KeyboardInterrupt
-        playouts[side] += result.playouts
-        cpu[side] += result.cpu_seconds
-        moves.append(result.action)
-        state = state.after(result.action)
     seat = seats.index(0)
+    agents = _agents(contest)
+    playouts, cpu = [0] * len(agents), [0.0] * len(agents)
+    line: list[tuple[int, int]] = []
+    thoughts: list[tuple[float, int]] = []
+    payoff, failure = math.nan, ""
+    rules = registry.rules(contest.game, **contest.settings)
+    state = rules.initial_state()
+    side = 0
+    try:
+        for side, agent in enumerate(agents):
+            agent.begin(rules, int(np.random.SeedSequence((contest.seed, number, side)).generate_state(1, np.uint64)[0]), stop)
+        while not state.over:
+            side = seats[state.player]
+            choice = agents[side].choose(state, line)
+            playouts[side] += choice.playouts
+            cpu[side] += choice.cpu_seconds
+            if choice.action is None:
+                break
+            line.append((state.player, choice.action))
+            thoughts.append((choice.value, choice.playouts))
+            state = state.after(choice.action)
+        payoff = state.payoffs()[seat] if state.over else float(side != 0)
+    except FailedError as error:
+        failure = f"{'ab'[side]} {error}"
+    moves = tuple(action for _, action in line)
     seconds = time.perf_counter() - began
-    return Game(number, seat, tuple(moves), state.payoffs()[seat], tuple(playouts), tuple(cpu), seconds)
+    return Game(number, seat, moves, payoff, tuple(playouts), tuple(cpu), seconds, failure, tuple(thoughts))
 
 
 AHEAD = 1024
@@ -215,61 +217,70 @@ def play_match(
 ) -> MatchResult:
     """Plays a match, `jobs` games at once in threads, or on an executor of the caller's.
 
-    `progress` is called with each game as it ends. Ctrl-C ends the match with the games played so far.
+    `progress` is called with each game as it ends, one that failed as well. Ctrl-C ends the match with the games played so far.
+    Programs that play end with the match, but on an executor of the caller's with the thread or process that they serve.
     """
-    games: list[Game] = []
+    ended: list[Game] = []
     stop = threading.Event()
     arguments = (stop,) if executor is None else ()
     numbers = iter(range(match.games))
     running: set[Future[Game]] = set()
-    ended: SimpleQueue[Future[Game]] = SimpleQueue()
+    done: SimpleQueue[Future[Game]] = SimpleQueue()
     with _threads(executor, whole("jobs", jobs, 1, 1024)) as pool:
         try:
-            while len(games) < match.games:
+            while len(ended) < match.games:
                 for number in islice(numbers, AHEAD - len(running)):
                     future = pool.submit(play_game, match, number, *arguments)
                     running.add(future)
-                    future.add_done_callback(ended.put)
-                future = ended.get()
+                    future.add_done_callback(done.put)
+                future = done.get()
                 running.remove(future)
-                games.append(future.result())
+                game = future.result()
+                ended.append(replace(game, thoughts=()))
                 if progress is not None:
-                    progress(games[-1])
+                    progress(game)
         except KeyboardInterrupt:
             pass
         finally:
             stop.set()
             for future in running:
                 future.cancel()
-    return MatchResult(match, sorted(games, key=lambda game: game.number))
+    ended.sort(key=lambda game: game.number)
+    return MatchResult(match, [game for game in ended if not game.failure], [game for game in ended if game.failure])
 
 
 @contextmanager
 def _threads(executor: Executor | None, jobs: int) -> Iterator[Executor]:
-    """The caller's executor, which stays open, or threads."""
+    """The caller's executor, which stays open, or threads whose agents are closed at their end."""
     if executor is not None:
         yield executor
         return
-    with ThreadPoolExecutor(jobs) as pool:
-        yield pool
-
-
-def _stopper(stop: Stop) -> Callable[[int, float], None]:
-    def check(playouts: int, seconds: float) -> None:
-        if stop.is_set():
-            raise StoppedError
-
-    return check
+    agents: list[Agent] = []
+    try:
+        with ThreadPoolExecutor(jobs, initializer=_begin, initargs=(agents,)) as pool:
+            yield pool
+    finally:
+        for agent in agents:
+            agent.close()
 
 
 _local = threading.local()
+"""The agents of a thread, the contest that they are for, and the list of those that others close."""
 
 
-def _planners(contest: Contest) -> list[Planner]:
-    """This thread's planners for a contest, whose memory serves one game after another."""
+def _begin(agents: list[Agent]) -> None:
+    """The first thing that a thread of a match does."""
+    _local.opened = agents
+
+
+def _agents(contest: Contest) -> list[Agent]:
+    """This thread's agents for a contest, whose memory serves one game after another."""
     key = (contest.planners, tuple(sorted(contest.budget.items())))
     if getattr(_local, "key", None) != key:
-        _local.planners = [planner_from(text, **contest.budget) for text in contest.planners]
+        for agent in getattr(_local, "agents", []):
+            agent.close()
+        _local.agents = [agent_from(text, contest.budget) for text in contest.planners]
         _local.key = key
-    planners: list[Planner] = _local.planners
-    return planners
+        getattr(_local, "opened", []).extend(_local.agents)
+    agents: list[Agent] = _local.agents
+    return agents

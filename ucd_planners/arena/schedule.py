@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 
 from ucd_envs.rules import whole
-from ucd_planners.arena.match import Contest, Game, Stop, StoppedError, play_game
+from ucd_planners.arena.agents import Stop, StoppedError
+from ucd_planners.arena.match import Contest, Game, play_game
 from ucd_planners.arena.store import Store
 
 BATCH_SECONDS = 1.0
@@ -33,11 +34,12 @@ def play_contests(
     executor: Executor | None = None,
     progress: Callable[[Contest, list[Game]], None] | None = None,
 ) -> bool:
-    """Plays the games of contests that a store lacks and stores them; whether it came to their end.
+    """Plays the games of contests that a store lacks and stores them; whether all came to their end.
 
     jobs: so many processes, one being a thread of this process; executor: one of the caller's that runs the batches instead,
     with `jobs` telling how many it can run at once; progress: called with each batch once it is stored. Ctrl-C ends it soon,
-    with all finished games in the store. An exception in a game is raised once the other finished batches are stored.
+    with all finished games in the store. An exception in a game is raised once the other finished batches are stored; a game
+    that failed is told to `progress` and played anew when the schedule is.
 
     Processes are spawned: a program that calls this with jobs > 1 does so below `if __name__ == "__main__"`, and games that it
     registers itself need jobs = 1 or an executor whose workers know them.
@@ -46,6 +48,7 @@ def play_contests(
     turns = deque(Rest(contest, deque(numbers)) for contest in contests if (numbers := store.missing(contest)))
     running: dict[Future[list[Game]], Rest] = {}
     ended: SimpleQueue[Future[list[Game]]] = SimpleQueue()
+    failures = 0
     with _workers(executor, jobs) as (pool, stop):
         try:
             while turns or running:
@@ -59,6 +62,7 @@ def play_contests(
                         turns.append(rest)
                 future = ended.get()
                 games = future.result()
+                failures += sum(bool(game.failure) for game in games)
                 running[future].learn(games)
                 store.append(running[future].contest, games)
                 rest = running.pop(future)
@@ -72,7 +76,7 @@ def play_contests(
                 if executor is None or future.done():
                     with suppress(Exception):
                         store.append(running[future].contest, future.result())
-    return True
+    return not failures
 
 
 def play_batch(contest: Contest, numbers: Sequence[int]) -> list[Game]:

@@ -72,8 +72,11 @@ class Store:
             raise
 
     def append(self, contest: Contest, games: Sequence[Game]) -> None:
-        """Adds games of a contest, all or, when that fails, none; a number that is there already keeps its game."""
-        rows = [_row(game) for game in games]
+        """Adds games of a contest, all or, when that fails, none; a number that is there already keeps its game.
+
+        A game that failed is no result and left out, so that its number is still missing.
+        """
+        rows = [_row(game) for game in games if not game.failure]
         with self._transaction():
             self._run("INSERT OR IGNORE INTO configurations (text) VALUES (?)", configuration(contest))
             session = self._begun() if self._session is None else self._session

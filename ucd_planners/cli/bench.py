@@ -115,7 +115,9 @@ def _show(rows: list[dict[str, Any]]) -> None:
 
     def cell(row: dict[str, Any], key: str) -> str:
         if key == "game":
-            settings = [f"{name}={value}" for name, value in row["config"].items() if value not in ("", False)]
+            usual = registry.rules(row["game"]).settings if row["game"] in registry.games() else {}
+            words = {name for name, value in usual.items() if isinstance(value, str) and row["config"][name] == value}
+            settings = [f"{name}={value}" for name, value in row["config"].items() if value and name not in words]
             return " ".join([row["game"], *settings])
         return "" if row[key] is None else f"{row[key]:,}" if isinstance(row[key], (int, float)) else row[key]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from ucd_envs import registry
@@ -47,6 +48,16 @@ def settings_from(words: Sequence[str], game: str | None) -> dict[str, Any]:
             waiting = None
     known = inspect.signature(registry.builder(game)).parameters if game is not None else {}
     return {name: setting_from(name, text, known[name].default) if name in known else text for name, text in typed.items()}
+
+
+def folder(name: str) -> Path:
+    """A folder, made if there is none. Raises ValueError if that is not possible."""
+    place = Path(name)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"the folder {name} cannot be made: {error.strerror}") from None
+    return place
 
 
 def rich() -> Any:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
-from ucd_planners.cli.console import progress, rich, table, usage
+from ucd_planners.cli.console import folder, progress, rich, table, usage
 from ucd_planners.experiments import MODULES, experiment_named
 
 
@@ -44,7 +43,7 @@ def _run(arguments: argparse.Namespace) -> int:
         chosen = experiment_named(arguments.experiment)
         games = chosen.games if arguments.games is None else arguments.games
         settings = chosen.settings(games, arguments.seed)
-        store = Store(_folder(arguments.folder) / f"{chosen.name}.sqlite")
+        store = Store(folder(arguments.folder) / f"{chosen.name}.sqlite")
     with store:
         missing = sum(len(store.missing(setting.contest)) for setting in settings)
         with progress(missing, "games") as advance:
@@ -59,16 +58,6 @@ def _run(arguments: argparse.Namespace) -> int:
     else:
         _show(chosen, report)
     return 1 if report.missing else 0
-
-
-def _folder(name: str) -> Path:
-    """A folder, made if there is none. Raises ValueError if that is not possible."""
-    folder = Path(name)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ValueError(f"the folder {name} cannot be made: {error.strerror}") from None
-    return folder
 
 
 def _object(chosen: Any, report: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 MODULES = {
     **dict.fromkeys(("leftright", "leftright-readings", "ucd-hex", "ucd-hex-readings"), "ucd"),
-    "ucd-go": "ucd_go",
+    **dict.fromkeys(("ucd-go", "ucd-rave"), "ucd_go"),
 }
 """The module of every experiment; it is imported when the experiment is first asked for."""
 

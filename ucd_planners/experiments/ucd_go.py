@@ -1,7 +1,8 @@
 """The experiments of [UCD section 4] on Go 6x6: Saffidine, Cazenave and Mehat, 2012.
 
 Komi 5.5, 10,000 playouts a move for both sides. The paper does not tell its rule of ko; here it is the simple one, with which
-positions reached in different orders meet.
+positions reached in different orders meet. Nor does it tell the weight of RAVE, its exploration constant and the opponent's
+RAVE constant in Table 2; here they are those of selection/rave.py, 0, and the best of the table, 0.0002.
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ TABLE_1 = {
     ("2", "1", "1"): (39.0, 37.5, 31.5),
 }
 """[UCD Table 1]: percent of wins by (d1, d2, d3), for each c."""
+BIASES = ("0.0001", "0.0002", "0.0004", "0.0008", "0.0016", "0.0032", "0.0064")
+RAVE = "rave(bias=0.0002)"
+"""Standard RAVE, the opponent, with the constant that the paper's best result has."""
+TABLE_2 = {"0": (48.0, 52.0, 47.5, 45.5, 49.0, 47.5, 39.0), "1": (32.0, 38.0, 36.0, 33.0, 31.5, 37.5, 30.5)}
+"""[UCD Table 2]: percent of wins by depth mean, for each constant, with depth RAVE 1."""
 
 
 def go_settings(games: int, seed: int) -> list[Setting]:
@@ -51,11 +57,36 @@ def draw_go(rows: Sequence[Row]) -> Any:
     for axis, pair in zip(axes, pairs, strict=True):
         these = [row for row in rows if (row["d2"], row["d3"]) == pair]
         picture.lines(axis, these, "c", CONSTANTS, "d1")
-        paper = [{**row, "percent": row["paper"], "standard_error": 0.0} for row in these]
-        picture.lines(axis, paper, "c", CONSTANTS, "d1", "x:", ", the paper")
+        picture.lines(axis, papers(these), "c", CONSTANTS, "d1", "x:", ", the paper")
         picture.level(axis, 50.0, "UCT", "--")
     picture.legend(figure, axes[-1])
     return figure
+
+
+def rave_settings(games: int, seed: int) -> list[Setting]:
+    """[UCD Table 2]: RAVE-UCD against standard RAVE. Raises ValueError for an odd number of games."""
+    settings = []
+    for depth_mean, percents in TABLE_2.items():
+        for bias, percent in zip(BIASES, percents, strict=True):
+            planner = f"rave_ucd(bias={bias},depth_rave=1,depth_mean={depth_mean})"
+            match = Match("go_v0", planner, RAVE, SETTINGS, BUDGET, games, seed)
+            settings.append(Setting({"depth_mean": depth_mean, "bias": bias}, match, percent))
+    return settings
+
+
+def draw_rave(rows: Sequence[Row]) -> Any:
+    """Points against RAVE over the constant; crosses: the paper."""
+    figure, (axis,) = picture.panels(["Go 6x6 against RAVE, depth RAVE 1"], "RAVE constant", "points in percent")
+    picture.lines(axis, rows, "bias", BIASES, "depth_mean")
+    picture.lines(axis, papers(rows), "bias", BIASES, "depth_mean", "x:", ", the paper")
+    picture.level(axis, 50.0, "RAVE", "--")
+    picture.legend(figure, axis)
+    return figure
+
+
+def papers(rows: Sequence[Row]) -> list[Row]:
+    """The rows with the paper's figures in place of ours."""
+    return [{**row, "percent": row["paper"], "standard_error": 0.0} for row in rows]
 
 
 EXPERIMENTS = {
@@ -67,6 +98,15 @@ EXPERIMENTS = {
         games=200,
         settings=go_settings,
         draw=draw_go,
+    ),
+    "ucd-rave": Experiment(
+        name="ucd-rave",
+        title="Go 6x6, komi 5.5, 10,000 playouts a move, RAVE-UCD with depth RAVE 1 against RAVE",
+        source="[UCD Table 2]",
+        said="depth mean 0 is about as good as RAVE, depth mean 1 is worse",
+        games=200,
+        settings=rave_settings,
+        draw=draw_rave,
     ),
 }
 """All by name."""

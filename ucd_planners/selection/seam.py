@@ -1,8 +1,12 @@
-"""What a selection is to the search: a backup kernel, its parameters, and its columns in the graph.
+"""What a selection is to the search: a kernel that chooses, one that backs up, their parameters, and columns in the graph.
 
-After each simulation the search calls `back_up(g, w, length)` with the records of the graph and of the simulation: the first
-`length` entries of `path_of(w)` are the sources and edges of the descent, `w.payoffs` each player's payoff. The kernel
-leaves `exploit`, `explore` and `weight` right for the next choice.
+At each node of a descent the search calls `choose(g, w, node, may_add, rng)`, which answers the place of a move in the node's
+list: the first `tried` have edges; `may_add` says whether one without may be chosen; -1: there is nothing to choose from.
+
+After each simulation it calls `back_up(g, w, length)` with the records of the graph and of the simulation: the first `length`
+entries of `path_of(w)` are the sources and edges of the descent, the first `w.played` of `trace_of(w)` the moves of the playout
+where the selection asks for them, `w.payoffs` each player's payoff. The kernel leaves `exploit`, `explore` and `weight` right
+for the next choice.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ import numpy as np
 from numba import from_dtype, types
 
 from ucd_envs.records import array_at, record
-from ucd_envs.rules import kernel, number
+from ucd_envs.rules import RNG, kernel, number
 from ucd_planners.graph import GRAPH_RECORD, INDEX
 
 MOST_PLAYERS = 16
@@ -23,9 +27,16 @@ WORK = record(
     ("path_edges", np.uint64),
     ("longest", np.int64),
     ("payoffs", np.float64, (MOST_PLAYERS,)),
+    ("trace", np.uint64),
+    ("played", np.int64),
+    ("reference", np.int64),
+    ("rounds", np.int64),
 )
-"""What one simulation leaves for its backup: the addresses of the path and its capacity, and each player's payoff."""
+"""What one simulation leaves for its selection: the addresses of the path and its capacity, each player's payoff, the address
+of the playout's moves and how many there are, and, for a selection to remember, a node of the descent and
+how often it has taken notes."""
 WORK_RECORD = from_dtype(WORK)
+CHOOSE = types.int64(GRAPH_RECORD, WORK_RECORD, types.int64, types.boolean, RNG)
 BACK_UP = types.void(GRAPH_RECORD, WORK_RECORD, types.int64)
 
 
@@ -33,6 +44,18 @@ BACK_UP = types.void(GRAPH_RECORD, WORK_RECORD, types.int64)
 def path_of(w):
     """Sources and edges of the descent: two [longest] int32."""
     return array_at(w.path_nodes, (w.longest,), INDEX), array_at(w.path_edges, (w.longest,), INDEX)
+
+
+@kernel(inline=True)
+def trace_of(w):
+    """The playout's moves, each player * 2**16 + action: [longest] int32."""
+    return array_at(w.trace, (w.longest,), INDEX)
+
+
+@kernel(inline=True)
+def notes_of(w, pairs):
+    """Two numbers for every action of a player, to note what was played: [2, pairs] int32."""
+    return array_at(w.trace + np.uint64(4) * np.uint64(w.longest), (2, pairs), INDEX)
 
 
 class Layout(NamedTuple):
@@ -46,6 +69,9 @@ class Layout(NamedTuple):
     """Shares an edge."""
     ended: bool
     """Whether w'(e) is kept."""
+    amaf: int = 0
+    """What is kept of the actions played after a node: 0 nothing, 1 what its own playouts played, 2 that of its children
+    beside. The playout's moves are traced, and a position gets its node at once in a tree too."""
 
 
 class Parameters(NamedTuple):
@@ -59,6 +85,10 @@ class Parameters(NamedTuple):
 
 class Selection(Protocol):
     """What the graph and the planner ask of a selection."""
+
+    @property
+    def chooser(self) -> Any:
+        """What chooses, declared with @kernel(CHOOSE), or None for `choose` of ucb.py, which is compiled into the loop."""
 
     @property
     def kernel(self) -> Any:

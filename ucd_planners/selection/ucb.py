@@ -15,6 +15,7 @@ import numpy as np
 from ucd_envs.rng import below
 from ucd_envs.rules import kernel
 from ucd_planners.graph import exploit, explore, nodes, weight
+from ucd_planners.selection.seam import CHOOSE
 
 
 @kernel(fastmath={"nnan", "nsz"})
@@ -34,22 +35,39 @@ def best_bound(g, node):
     return largest(exploit(g), explore(g), weight(g)[node], first, count)
 
 
+@kernel(CHOOSE)
+def choose(g, w, node, may_add, rng):
+    """An untried move at random if those are urgent, else the tried one with the largest bound."""
+    tried, legal = np.int64(nodes(g)[node].tried), np.int64(nodes(g)[node].moves)
+    if tried < legal and may_add and is_urgent(g, node, tried):
+        return tried + np.int64(below(rng, np.uint64(legal - tried)))
+    if tried == 0:
+        return np.int64(-1)
+    return best(g, node, rng)
+
+
 @kernel()
-def choose(g, node, rng):
-    """The edge of a node with the largest bound; among equals each with the same probability. Needs a tried move."""
+def is_urgent(g, node, tried):
+    """Whether an untried move of a node goes before its tried ones."""
+    return tried == 0 or g.urgency == np.inf or g.urgency >= best_bound(g, node)
+
+
+@kernel()
+def best(g, node, rng):
+    """The place of the tried move with the largest bound; among equals each with the same probability. Needs a tried move."""
     means, chances, scale = exploit(g), explore(g), weight(g)[node]
     first, count = np.uint64(nodes(g)[node].first_edge), np.uint64(nodes(g)[node].tried)
-    best = largest(means, chances, scale, first, count)
+    most = largest(means, chances, scale, first, count)
     equals = np.uint64(0)
     for i in range(first, first + count):
-        equals += np.uint64(means[i] + scale * chances[i] == best)
+        equals += np.uint64(means[i] + scale * chances[i] == most)
     rank = below(rng, equals) if equals > np.uint64(1) else np.uint64(0)
     for i in range(first, first + count):
-        if means[i] + scale * chances[i] == best:
+        if means[i] + scale * chances[i] == most:
             if rank == np.uint64(0):
-                return np.int64(i)
+                return np.int64(i - first)
             rank -= np.uint64(1)
-    return np.int64(first)
+    return np.int64(0)
 
 
 @kernel()

@@ -284,6 +284,11 @@ class UCD:
             raise ValueError("d1, d2 and d3 look into a graph and must be 0 without a table")
 
     @property
+    def chooser(self) -> Any:
+        """None: the largest bound."""
+        return None
+
+    @property
     def kernel(self) -> Any:
         """The backup."""
         return back_up

@@ -67,6 +67,11 @@ class UpdateAll:
         checked_constant(self.c)
 
     @property
+    def chooser(self) -> Any:
+        """None: the largest bound."""
+        return None
+
+    @property
     def kernel(self) -> Any:
         """The backup."""
         return back_up

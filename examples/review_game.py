@@ -1,0 +1,27 @@
+"""Goes over a recorded game of Go: what a planner would have played, and what it thinks of what was played."""
+
+from __future__ import annotations
+
+from ucd_envs import sgf
+from ucd_planners import rave
+
+RECORD = """
+(;GM[1]FF[4]SZ[7]KM[8.5];B[dd];W[dc];B[cc];W[ec];B[cb];W[ed];B[de];W[ee];B[df];W[ef];B[dg];W[db];B[da];W[ea];B[ca];W[eg]
+;B[];W[])
+"""
+
+
+def main() -> None:
+    record = sgf.load(RECORD)
+    planner = rave(playouts=2000, seed=1)
+    for number, (state, action) in enumerate(zip(record.states(), record.actions, strict=False), start=1):
+        result = planner.search(state)
+        values = dict(zip(result.actions.tolist(), result.values.tolist(), strict=True))  # NaN for a move that was never tried
+        colour = ("Black", "White")[state.player]
+        played, wanted = (f"{state.rules.action_name(move):4} {values[move]:.2f}" for move in (action, result.action))
+        print(f"{number:2} {colour} {played}; the planner: {wanted}")
+    print(f"result {record.result or 'not told'}, by area {record.rules.score(record.state):+g} for Black")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""What a search knows while it goes on, told line by line as Leela Zero's lz-analyze does.
+
+    info move D4 visits 123 winrate 5321 prior 0 order 0 pv D4 C3 C4 info move C3 ...
+
+One line tells of every move that was tried, the best one first; winrate is the mover's mean payoff in hundredths of a percent,
+prior an evaluator's probability likewise, 0 without one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+
+from ucd_planners.planner import Planner
+from ucd_planners.result import SearchResult
+
+LONGEST_LINE = 20
+"""Moves of a variation at most."""
+
+
+class StoppedError(Exception):
+    """Ends a search that is looked at no longer."""
+
+
+class Watch:
+    """The progress of a search: tells a line every `interval` seconds, and ends the search when `stopped` says so.
+
+    With several workers it tells of the first that reports, since each knows its own graph only.
+    """
+
+    def __init__(
+        self, planner: Planner, interval: float, tell: Callable[[str], None], stopped: Callable[[], bool] = lambda: False
+    ) -> None:
+        self._planner, self._interval, self._tell, self._stopped = planner, interval, tell, stopped
+        self._thread: int | None = None
+        self._next = 0.0
+
+    def __call__(self, playouts: int, seconds: float) -> None:
+        """Called between pieces of the search. Raises StoppedError."""
+        if self._thread is None:
+            self._thread = threading.get_ident()
+        if self._thread != threading.get_ident():
+            return
+        stopped = self._stopped()
+        if seconds >= self._next or stopped:
+            self._next = seconds + self._interval
+            self._tell(information(self._planner.known(), self._planner.line))
+        if stopped:
+            raise StoppedError
+
+
+def information(result: SearchResult, line: Callable[[int], list[int]]) -> str:
+    """The line of a result; `line` gives the moves that follow an action, itself the first."""
+    place = int(np.flatnonzero(result.actions == result.action)[0])
+    rest = [int(i) for i in np.argsort(-result.visits, kind="stable") if i != place and result.visits[i]]
+    told = []
+    for order, i in enumerate([place, *rest]):
+        moves = " ".join(result.names(action) for action in line(int(result.actions[i]))[:LONGEST_LINE])
+        prior = 0.0 if result.priors is None else float(result.priors[i])
+        told.append(
+            f"info move {result.names(int(result.actions[i]))} visits {result.visits[i]} "
+            f"winrate {round(10_000 * float(np.nan_to_num(result.values[i])))} prior {round(10_000 * prior)} "
+            f"order {order} pv {moves}"
+        )
+    return " ".join(told)

@@ -1,0 +1,173 @@
+"""The game that an engine keeps: a board with its settings, and all positions since its start.
+
+Any colour may move at any time, as GTP has it: if it is not to move, the position is turned round. A game that two passes have
+ended goes on as if after the first one.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ucd_envs import drawing, registry
+from ucd_envs.rules import Rules, State
+from ucd_planners.gtp.protocol import GTPError
+
+PASS = "pass"
+
+
+class Board:
+    """A game of a name with settings as in ucd_envs.make; methods that raise GTPError leave all as it was.
+
+    Raises ValueError or TypeError for settings that cannot be.
+    """
+
+    def __init__(self, game: str, settings: Mapping[str, Any]) -> None:
+        self.game = game
+        self.settings = dict(settings)
+        """What the board begins with once it is cleared."""
+        self.setup: dict[str, Any] = {}
+        """What a handicap, or a file, has put there before the first move."""
+        self.settable = frozenset(inspect.signature(registry.builder(game)).parameters)
+        self.begin(registry.rules(game, **settings))
+
+    def begin(self, rules: Rules) -> None:
+        """The start of a game of these rules."""
+        self.rules = rules
+        self.states = [rules.initial_state()]
+        """All positions so far, the present one last."""
+        self.moves: list[tuple[int, int]] = []
+        """Player and action of all moves so far."""
+
+    @property
+    def state(self) -> State:
+        """The present position."""
+        return self.states[-1]
+
+    @property
+    def bare(self) -> bool:
+        """Whether there is no stone and nothing was played."""
+        return not self.moves and not drawing.stones(self.state).any()
+
+    def facing(self, player: int) -> State:
+        """The present position with a player to move, or over."""
+        place = len(self.moves)
+        while place and self.states[place].over and self.rules.action_name(self.moves[place - 1][1]) == PASS:
+            place -= 1
+        state = self.states[place]
+        return state if state.over else turned(state, player)
+
+    def push(self, player: int, action: int) -> None:
+        """Plays a move. Raises GTPError for an illegal one."""
+        state = self.facing(player)
+        if state.over and self.rules.action_name(action) == PASS:
+            self.states.append(state)
+        else:
+            if state.over or not self.rules.kernels.is_legal(self.rules.board, state.array(), action):
+                raise GTPError("illegal move")
+            self.states.append(state.after(action))
+        self.moves.append((player, action))
+
+    def undo(self) -> None:
+        """Takes one move back. Raises GTPError at the start."""
+        if not self.moves:
+            raise GTPError("cannot undo")
+        self.states.pop()
+        self.moves.pop()
+
+    def action_named(self, vertex: str) -> int:
+        """The action of a vertex. Raises GTPError."""
+        try:
+            return self.rules.action_named(vertex)
+        except ValueError:
+            raise GTPError("syntax error") from None
+
+    def passing(self) -> int | None:
+        """The action of a pass, None in games without one."""
+        try:
+            return self.rules.action_named(PASS)
+        except ValueError:
+            return None
+
+    def clear(self) -> None:
+        """The start as the settings have it."""
+        self.begin(registry.rules(self.game, **self.settings))
+        self.setup = {}
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Clears a board of another size. Raises GTPError."""
+        kept = {key: value for key, value in self.settings.items() if key not in ("size", "rows", "columns")}
+        if "size" in self.settable and rows == columns:
+            kept["size"] = rows
+        elif {"rows", "columns"} <= self.settable:
+            kept |= {"rows": rows, "columns": columns}
+        elif self.rules.planes[:2] != (rows, columns):
+            raise GTPError("unacceptable size")
+        self.begin(self._rules(kept, "unacceptable size"))
+        self.settings, self.setup = kept, {}
+
+    def set_komi(self, komi: float) -> None:
+        """Counts this komi from now on, in the game under way too; in a game without komi it means nothing. Raises GTPError."""
+        if "komi" not in self.settable:
+            return
+        before = (self.rules, self.states, self.moves)
+        self.begin(self._rules({**self.settings, **self.setup, "komi": komi}, "unacceptable komi"))
+        try:
+            for player, action in before[2]:
+                self.push(player, action)
+        except GTPError:
+            self.rules, self.states, self.moves = before
+            raise
+        self.settings["komi"] = komi
+        self.setup.pop("komi", None)
+
+    def set_up(self, refusal: str, **setup: Any) -> None:
+        """The start with stones on the board. Raises GTPError with the refusal."""
+        self.begin(self._rules({**self.settings, **setup}, refusal))
+        self.setup = setup
+
+    def load(self, path: str, stop: int | None) -> None:
+        """The game of an SGF file, or its first moves; its size and komi stay when the board is cleared. Raises GTPError."""
+        from ucd_envs import sgf
+
+        try:
+            record = sgf.load(Path(path), stop, registry.versioned(self.game).rpartition("_v")[0])
+        except (ValueError, OSError, ImportError) as error:
+            raise GTPError(f"cannot load file: {getattr(error, 'strerror', None) or error}") from None
+        lasting = {"rows", "columns", "komi"} & record.rules.settings.keys()
+        self.settings = {key: value for key, value in self.settings.items() if key != "size"}
+        self.settings |= {key: record.rules.settings[key] for key in lasting}
+        self.setup = {key: value for key, value in record.rules.settings.items() if key not in lasting}
+        self.begin(record.rules)
+        for action in record.actions:
+            self.push(self.state.player, action)
+
+    def _rules(self, settings: Mapping[str, Any], refusal: str) -> Rules:
+        try:
+            return registry.rules(self.game, **settings)
+        except (ValueError, TypeError):
+            raise GTPError(refusal) from None
+
+
+def turned(state: State, player: int) -> State:
+    """The position with a player to move, whose turn it may not be; a ko stays forbidden as it was."""
+    return state if state.player == player else State(state.rules, player.to_bytes(4, "little") + state.data[4:])
+
+
+def result(state: State) -> str:
+    """The result of a state as it stands, such as B+3.5, W+0.5 or 0, or B+ in a game without points.
+
+    Raises ValueError for a game without points that goes on.
+    """
+    if state.rules.score is not None:
+        lead = state.rules.score(state)
+        return "0" if lead == 0 else f"{'B' if lead > 0 else 'W'}+{abs(lead):g}"
+    first, second = state.payoffs()
+    return "0" if first == second else "B+" if first > second else "W+"
+
+
+def wins_at_once(state: State) -> bool:
+    """Whether some move ends the game with a win of the player who makes it."""
+    return any(after.over and after.payoffs()[state.player] == 1.0 for after in map(state.after, state.legal_actions()))

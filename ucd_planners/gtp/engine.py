@@ -1,0 +1,343 @@
+"""A planner as a GTP engine: it keeps a game that a controller, such as a board on the screen, plays with it.
+
+choice      here                                                         elsewhere
+clear_board the start as the options have it, without a handicap that    the empty board
+            was set by a command; komi stays
+komi        kept, and counted anew for the game under way; for a game    refused
+            without komi it is heard and means nothing
+boardsize   one number, or columns and rows
+resign      never played: `play b resign` changes nothing                stored like a move by some
+genmove     of a finished game answers pass where there is one           an error
+score       all stones on the board are alive                            dead ones are guessed
+time        without time_settings each move has the planner's budget,    the budget is one of the two
+            with them it has seconds, by the clock of its colour
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+import ucd_envs
+from ucd_envs import drawing
+from ucd_planners.gtp.analysis import StoppedError, Watch
+from ucd_planners.gtp.board import Board, result, wins_at_once
+from ucd_planners.gtp.clock import Clock, Control
+from ucd_planners.gtp.protocol import COLOURS, GTPError, Lines, Reply, colour_named, command_from
+from ucd_planners.planner import Planner
+from ucd_planners.result import SearchResult
+
+RESIGN = "resign"
+MOST_STONES = 9
+"""Of a handicap on the points of the standard."""
+
+Words = list[str]
+Budget = tuple[int | None, float | None]
+"""Playouts and seconds of a search, one of them None."""
+UNTIL_STOPPED: Budget = (None, math.inf)
+
+
+class Engine:
+    """A board and a planner, and what GTP can ask of them.
+
+    game and settings: as in ucd_envs.make; name: what it calls itself; resign: it gives up when its mean payoff is below this,
+    but not when one move wins; write: takes the text of answers; waiting: whether another line has arrived, which ends an
+    analysis. Raises ValueError or TypeError for a game that cannot be played so.
+    """
+
+    def __init__(
+        self,
+        game: str,
+        settings: Mapping[str, Any],
+        planner: Planner,
+        *,
+        name: str = "ucd",
+        resign: float = 0.0,
+        write: Callable[[str], None],
+        waiting: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self.board = Board(game, settings)
+        if self.board.rules.players != 2:
+            raise ValueError(f"GTP needs a game of two players, but {self.board.rules} has {self.board.rules.players}")
+        if not 0 <= resign <= 1:
+            raise ValueError(f"resign must be from 0 to 1, not {resign}")
+        self.planner, self.name, self.resign = planner, name, resign
+        self._write, self._waiting = write, waiting
+        self.clocks: list[Clock] | None = None
+        self.left = False
+        """Whether it was told to quit."""
+        handicaps = "handicap" in self.board.settable
+        self.commands = {word: run for word, run in COMMANDS.items() if handicaps or not word.endswith("_handicap")}
+
+    def warm(self) -> None:
+        """Compiles what a search needs, so that no move pays for it."""
+        if not self.board.state.over:
+            seed = self.planner.seed
+            self.search(0, (self.planner.workers, None))
+            self.planner.reset(seed)
+
+    def serve(self, lines: Lines) -> None:
+        """Answers commands until it is told to quit or the lines end."""
+        while not self.left and (line := lines.next()) is not None:
+            self.obey(line)
+
+    def obey(self, line: bytes) -> None:
+        """Answers one line; nothing that stands in it raises anything."""
+        command = command_from(line)
+        if command is None:
+            return
+        reply = Reply(command.number, self._write)
+        if command.name not in self.commands:
+            reply.refuse("unknown command")
+            return
+        try:
+            reply.end(self.commands[command.name](self, command.words, reply))
+        except GTPError as error:
+            reply.refuse(str(error))
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            traceback.print_exc(file=sys.stderr)
+            reply.refuse(f"internal error: {type(error).__name__}: {' '.join(str(error).split())}")
+
+    def search(self, player: int, budget: Budget | None = None, watch: Watch | None = None) -> SearchResult:
+        """A search for a player's next move, by the planner's own budget or another. Ctrl-C raises KeyboardInterrupt."""
+        planner = self.planner
+        own = (planner.playouts, planner.seconds)
+        planner.playouts, planner.seconds = budget or own
+        planner.progress = watch
+        try:
+            found = planner.search(self.board.facing(player))
+        finally:
+            planner.playouts, planner.seconds = own
+            planner.progress = None
+        if found.stopped == "interrupt":
+            raise KeyboardInterrupt
+        return found
+
+    def choice(self, player: int, timed: bool, watch: Watch | None = None) -> int | None:
+        """The action that a player should take, None to resign. Raises GTPError for a finished game without passes."""
+        if self.board.state.over:
+            action = self.board.passing()
+            if action is None:
+                raise GTPError("the game is over")
+            return action
+        state = self.board.facing(player)
+        began = time.perf_counter()
+        clock = self.clocks[player] if timed and self.clocks is not None else None
+        share = None if clock is None else clock.share((len(state.legal_actions()) + 1) // 2)
+        found = self.search(player, None if share is None else (None, share), watch)
+        if clock is not None:
+            clock.spend(time.perf_counter() - began)
+        if found.value < self.resign and not wins_at_once(state):
+            return None
+        return found.action
+
+    def moved(self, player: int, watch: Watch | None = None) -> str:
+        """Chooses a move and plays it; its text."""
+        action = self.choice(player, True, watch)
+        if action is None:
+            return RESIGN
+        self.board.push(player, action)
+        return self.board.rules.action_name(action)
+
+    # The commands: each takes its words and the reply, and returns the text of a good answer or raises GTPError.
+
+    def _protocol_version(self, words: Words, reply: Reply) -> str:
+        return "2"
+
+    def _name(self, words: Words, reply: Reply) -> str:
+        return self.name
+
+    def _version(self, words: Words, reply: Reply) -> str:
+        return ucd_envs.__version__
+
+    def _known_command(self, words: Words, reply: Reply) -> str:
+        (word,) = exactly(1, words)
+        return "true" if word in self.commands else "false"
+
+    def _list_commands(self, words: Words, reply: Reply) -> str:
+        return "\n".join(self.commands)
+
+    def _quit(self, words: Words, reply: Reply) -> str:
+        self.left = True
+        return ""
+
+    def _boardsize(self, words: Words, reply: Reply) -> str:
+        sides = [whole_from(word) for word in words]
+        if len(sides) not in (1, 2):
+            raise GTPError("syntax error")
+        self.board.resize(sides[0], sides[-1])
+        self._set_clocks()
+        return ""
+
+    def _clear_board(self, words: Words, reply: Reply) -> str:
+        self.board.clear()
+        self._set_clocks()
+        return ""
+
+    def _set_clocks(self) -> None:
+        """The clocks as at the start of a game."""
+        if self.clocks is not None:
+            self.clocks = [Clock(clock.control) for clock in self.clocks]
+
+    def _komi(self, words: Words, reply: Reply) -> str:
+        (word,) = exactly(1, words)
+        if not re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)", word, re.ASCII):
+            raise GTPError("syntax error")
+        self.board.set_komi(float(word))
+        return ""
+
+    def _play(self, words: Words, reply: Reply) -> str:
+        colour, vertex = exactly(2, words)
+        player = colour_named(colour)
+        if vertex.lower() != RESIGN:
+            self.board.push(player, self.board.action_named(vertex))
+        return ""
+
+    def _genmove(self, words: Words, reply: Reply) -> str:
+        (colour,) = exactly(1, words)
+        return self.moved(colour_named(colour))
+
+    def _reg_genmove(self, words: Words, reply: Reply) -> str:
+        (colour,) = exactly(1, words)
+        action = self.choice(colour_named(colour), timed=False)
+        return RESIGN if action is None else self.board.rules.action_name(action)
+
+    def _undo(self, words: Words, reply: Reply) -> str:
+        self.board.undo()
+        return ""
+
+    def _showboard(self, words: Words, reply: Reply) -> str:
+        return "\n" + drawing.text(self.board.state)
+
+    def _final_score(self, words: Words, reply: Reply) -> str:
+        try:
+            return result(self.board.state)
+        except ValueError:
+            raise GTPError("cannot score") from None
+
+    def _time_settings(self, words: Words, reply: Reply) -> str:
+        control = Control(*map(whole_from, exactly(3, words)))
+        self.clocks = [Clock(control) for _ in COLOURS]
+        return ""
+
+    def _time_left(self, words: Words, reply: Reply) -> str:
+        colour, seconds, stones = exactly(3, words)
+        player, left, moves = colour_named(colour), whole_from(seconds), whole_from(stones)
+        if self.clocks is None:
+            self.clocks = [Clock(Control(left, 0, 0)) for _ in COLOURS]
+        self.clocks[player].set(left, moves)
+        return ""
+
+    def _fixed_handicap(self, words: Words, reply: Reply) -> str:
+        (word,) = exactly(1, words)
+        self.board.set_up("invalid number of stones", handicap=self._stones(word))
+        return str(self.board.rules.settings["black"])
+
+    def _place_free_handicap(self, words: Words, reply: Reply) -> str:
+        """Fewer stones where the points of the standard are fewer."""
+        (word,) = exactly(1, words)
+        for stones in range(min(self._stones(word), MOST_STONES), 1, -1):
+            with suppress(GTPError):
+                self.board.set_up("invalid number of stones", handicap=stones)
+                return str(self.board.rules.settings["black"])
+        raise GTPError("invalid number of stones")
+
+    def _set_free_handicap(self, words: Words, reply: Reply) -> str:
+        self._stones(str(len(words)))
+        actions = [self.board.action_named(word) for word in words]
+        if self.board.passing() in actions or len(set(actions)) < len(actions):
+            raise GTPError("bad vertex list")
+        vertices = " ".join(self.board.rules.action_name(action) for action in actions)
+        self.board.set_up("bad vertex list", black=vertices, first="white")
+        return ""
+
+    def _stones(self, word: str) -> int:
+        """A number of handicap stones, for a board that must be empty."""
+        stones = whole_from(word)
+        if not self.board.bare:
+            raise GTPError("board not empty")
+        if stones < 2:
+            raise GTPError("invalid number of stones")
+        return stones
+
+    def _loadsgf(self, words: Words, reply: Reply) -> str:
+        """The position before the move of a number, or at the end."""
+        number = whole_from(words[1]) if len(words) > 1 else None
+        if number == 0:
+            raise GTPError("syntax error")
+        self.board.load(exactly(1, words)[0], None if number is None else number - 1)
+        self._set_clocks()
+        return ""
+
+    def _analyze(self, words: Words, reply: Reply) -> str:
+        player, interval = self._watched(words)
+        if not self.board.state.over:
+            with suppress(StoppedError):
+                self.search(player, UNTIL_STOPPED, Watch(self.planner, interval, reply.tell, self._waiting))
+        return ""
+
+    def _genmove_analyze(self, words: Words, reply: Reply) -> str:
+        player, interval = self._watched(words)
+        reply.tell(f"play {self.moved(player, Watch(self.planner, interval, reply.tell))}")
+        return ""
+
+    def _watched(self, words: Words) -> tuple[int, float]:
+        """The player and the seconds between two lines: `[colour] [[interval] centiseconds]`."""
+        rest = list(words)
+        player = max(self.board.state.player, 0)
+        if rest and not rest[0].isdecimal() and rest[0] != "interval":
+            player = colour_named(rest.pop(0))
+        if rest[:1] == ["interval"]:
+            rest.pop(0)
+        (word,) = exactly(1, rest or ["100"])
+        return player, whole_from(word) / 100
+
+
+def exactly(count: int, words: Words) -> Words:
+    """The words of a command that takes so many; more are passed over. Raises GTPError for fewer."""
+    if len(words) < count:
+        raise GTPError("syntax error")
+    return words[:count]
+
+
+def whole_from(word: str) -> int:
+    """A whole number, 0 or more. Raises GTPError for anything else."""
+    if not re.fullmatch(r"\d{1,9}", word, re.ASCII):
+        raise GTPError("syntax error")
+    return int(word)
+
+
+COMMANDS: dict[str, Callable[[Engine, Words, Reply], str]] = {
+    "protocol_version": Engine._protocol_version,
+    "name": Engine._name,
+    "version": Engine._version,
+    "known_command": Engine._known_command,
+    "list_commands": Engine._list_commands,
+    "quit": Engine._quit,
+    "boardsize": Engine._boardsize,
+    "clear_board": Engine._clear_board,
+    "komi": Engine._komi,
+    "fixed_handicap": Engine._fixed_handicap,
+    "place_free_handicap": Engine._place_free_handicap,
+    "set_free_handicap": Engine._set_free_handicap,
+    "play": Engine._play,
+    "genmove": Engine._genmove,
+    "reg_genmove": Engine._reg_genmove,
+    "undo": Engine._undo,
+    "time_settings": Engine._time_settings,
+    "time_left": Engine._time_left,
+    "final_score": Engine._final_score,
+    "showboard": Engine._showboard,
+    "loadsgf": Engine._loadsgf,
+    "lz-analyze": Engine._analyze,
+    "lz-genmove_analyze": Engine._genmove_analyze,
+}
+"""What can be asked, handicaps of games that have them only."""

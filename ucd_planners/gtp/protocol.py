@@ -1,0 +1,121 @@
+"""GTP 2: lines to commands, answers to text [Farnebaeck: Specification of the Go Text Protocol, version 2, draft 2].
+
+    command  =  [ number ] name { word } end of line
+    answer   =  ( "=" | "?" ) [ number ] text, ended by an empty line
+
+Control characters are taken out of a line, tabs are blanks, `#` begins a comment, and lines without a command are passed over.
+Colours are b, w, black or white in any case. Moves are written as the game writes them: in Go column letters leave I out, in
+Hex they do not.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import NamedTuple
+
+COLOURS = ("b", "w")
+"""Names of the players, the first being black."""
+CONTROL: dict[int, str | None] = dict.fromkeys((*range(32), 127)) | {9: " "}
+"""What control characters become."""
+ROOM = 65_536
+"""Bytes read at once."""
+LONGEST = 65_536
+"""Bytes of a line at most; the rest of a longer one is not read as a command."""
+
+
+class GTPError(Exception):
+    """A command that is not carried out; the text is the answer."""
+
+
+class Command(NamedTuple):
+    """A line that asks for something."""
+
+    number: str
+    """As it was written, empty if there was none."""
+    name: str
+    """Empty after a number alone."""
+    words: list[str]
+
+
+def command_from(line: bytes) -> Command | None:
+    """The command of a line, None if there is none."""
+    words = line[:LONGEST].decode(errors="replace").translate(CONTROL).partition("#")[0].split()
+    if not words:
+        return None
+    number = words.pop(0) if re.fullmatch(r"\d+", words[0], re.ASCII) else ""
+    return Command(number, words[0] if words else "", words[1:])
+
+
+def colour_named(word: str) -> int:
+    """The player of a colour's name. Raises GTPError for any other word."""
+    named = {"b": 0, "black": 0, "w": 1, "white": 1}.get(word.lower())
+    if named is None:
+        raise GTPError("syntax error")
+    return named
+
+
+class Reply:
+    """The answer to one command; lines that are told before its end stand in it at once."""
+
+    def __init__(self, number: str, write: Callable[[str], None]) -> None:
+        self.number, self._write = number, write
+        self._begun = False
+
+    def tell(self, line: str) -> None:
+        """Writes a line of a good answer while more are to come."""
+        self._write(f"{line}\n" if self._begun else f"={self.number}\n{line}\n")
+        self._begun = True
+
+    def end(self, text: str) -> None:
+        """Ends a good answer."""
+        if self._begun:
+            self._write(f"{_lines(text)}\n\n" if text else "\n")
+        else:
+            self._write(f"={self.number} {_lines(text)}".rstrip() + "\n\n")
+
+    def refuse(self, text: str) -> None:
+        """Ends the answer with an error, unless a good one has begun, which then just ends."""
+        self._write("\n" if self._begun else f"?{self.number} {_lines(text)}".rstrip() + "\n\n")
+
+
+def _lines(text: str) -> str:
+    """A text without empty lines, since these end answers, and without control characters."""
+    lines = [line.translate(CONTROL).rstrip() for line in text.split("\n")]
+    return "\n".join(line for place, line in enumerate(lines) if line or place == 0)
+
+
+class Lines:
+    """The lines of a file that arrive while other work goes on; None stands for its end, and comes last.
+
+    A thread reads the descriptor itself, since a thread that waits inside one of Python's files cannot be left behind.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._arrived: SimpleQueue[bytes | None] = SimpleQueue()
+        threading.Thread(target=self._read, args=(descriptor,), daemon=True).start()
+
+    def next(self) -> bytes | None:
+        """The next line, as soon as it is there."""
+        return self._arrived.get()
+
+    def waiting(self) -> bool:
+        """Whether a line, or the end, has arrived and was not asked for yet."""
+        return not self._arrived.empty()
+
+    def _read(self, descriptor: int) -> None:
+        rest = b""
+        try:
+            while piece := os.read(descriptor, ROOM):
+                *lines, rest = (rest + piece).split(b"\n")
+                rest = rest[: LONGEST + 1]
+                for line in lines:
+                    self._arrived.put(line)
+        except OSError:
+            pass
+        if rest:
+            self._arrived.put(rest)
+        self._arrived.put(None)
