@@ -24,7 +24,7 @@ import pytest
 from ucd_planners import cli
 from ucd_planners.arena.match import Game, Match, Solo
 from ucd_planners.arena.store import Store, configuration
-from ucd_planners.experiments import MODULES, experiment_named, picture, ucd
+from ucd_planners.experiments import MODULES, experiment_named, picture, ucd, ucd_go
 from ucd_planners.experiments.experiment import Report, Row, Setting, measured, reproduce, write_rows
 from ucd_planners.notation import parsed
 from ucd_planners.statistics import wilson
@@ -88,7 +88,7 @@ def test_the_papers_tables_of_go_are_whole() -> None:
 
 def test_the_planners_of_go_have_the_labels_parameters() -> None:
     """With the opponents of the paper, on 6x6 with komi 5.5 and 10,000 playouts."""
-    for name, preset, opponent in (("ucd-go", "ucd", "uct(c=0.4)"), ("ucd-rave", "rave_ucd", "rave(bias=0.0002)")):
+    for name, preset, opponent in (("ucd-go", "ucd", ucd_go.UCT), ("ucd-rave", "rave_ucd", ucd_go.RAVE)):
         for setting in experiment_named(name).settings(2, 0):
             found, written = parsed(setting.contest.a)
             assert found == preset

@@ -14,9 +14,15 @@ from numba.extending import intrinsic, lower_builtin, overload, type_callable
 
 
 def record(*fields: tuple[Any, ...]) -> np.dtype[Any]:
-    """A record type whose fields kernels read by name; its size is a multiple of 8 bytes, so that rows stay aligned."""
+    """A record type whose fields kernels read by name; its size is a multiple of 8 bytes, so that rows stay aligned.
+
+    Raises ValueError for a name that NumPy's records have themselves, such as "size": plain Python would read that.
+    """
     packed = np.dtype(list(fields), align=True)
     columns: Any = packed.fields
+    taken = [name for name in columns if hasattr(np.record, name)]
+    if taken:
+        raise ValueError(f"a field cannot be named {taken[0]}: NumPy's records have something of that name")
     padded = np.dtype(
         {
             "names": list(columns),

@@ -91,7 +91,7 @@ def kernel(
 @kernel()
 def traced(player, action):
     """How a playout writes a move to its trace: player * 2**16 + action."""
-    return player << 16 | action
+    return np.int64(player) << 16 | np.int64(action)
 
 
 _compiling = threading.Lock()

@@ -26,6 +26,8 @@ FIRST_ROOM = 65_536
 """Playouts for which a worker has room at first, or fewer if the budget is smaller."""
 CHUNK_SECONDS = 0.05
 """About how long the compiled loop runs between two looks at the clock, the callback and Ctrl-C."""
+LOOKS = 64
+"""How often at most a search that may end early looks whether it can."""
 MOST_EDGES = 2**31 - 2**17
 """The largest graph: places of edges are 32-bit numbers."""
 ADDS = ("first", "all")
@@ -42,8 +44,9 @@ class Planner:
     the graph, the "first" new one or "all"; urgency: the bound of an untried move, a number of 0 or more, infinite to try
     all moves of a position before any again [first-play urgency: Gelly and Wang 2006]; keep: whether a search that starts at
     a position of the graph of the one before goes on in it, what can no longer be reached being given back, instead of
-    starting afresh; progress: called between pieces of the search, by each worker in its own thread, with that worker's
-    playouts and seconds; what it raises ends the search.
+    starting afresh; early: whether a search ends as soon as no move can overtake the most visited one, which changes no move
+    (with a budget in playouts, one worker and final="visits"); progress: called between pieces of the search, by each worker
+    in its own thread, with that worker's playouts and seconds; what it raises ends the search.
 
     Raises TypeError or ValueError for a parameter that is not so.
     """
@@ -62,6 +65,7 @@ class Planner:
         add: str = "first",
         urgency: float = math.inf,
         keep: bool = False,
+        early: bool = False,
         progress: Callable[[int, float], None] | None = None,
     ) -> None:
         if (playouts is None) == (seconds is None):
@@ -84,6 +88,9 @@ class Planner:
         if not number("urgency", urgency) >= 0:
             raise ValueError(f"urgency must be a number, 0 or more, or inf, not {urgency!r}")
         self.options = Options(adds_all=add == "all", urgency=float(urgency), keeps=flag("keep", keep))
+        self.early = flag("early", early)
+        if self.early and (self.playouts is None or self.workers > 1 or final != "visits"):
+            raise ValueError('early goes with a budget in playouts, one worker and final="visits"')
         self.progress = progress
         self._workers: list[Worker] = []
         self._adapter: Adapter | None = None
@@ -142,7 +149,7 @@ class Planner:
             final=self.final,
             seconds=seconds,
             cpu_seconds=sum(worker.cpu_seconds for worker in workers),
-            stopped="interrupt" if interrupted else "seconds" if self.playouts is None else "playouts",
+            stopped="interrupt" if interrupted else self._end_of(workers),
             rng=workers[0].work.rng,
             searched=next(worker.searched for worker in workers if worker.graph.count("playouts")),
         )
@@ -191,6 +198,12 @@ class Planner:
             raise ValueError("the game is over: there is no move to plan")
         found: State = state
         return found
+
+    def _end_of(self, workers: list[Worker]) -> str:
+        """What ended a search that nobody interrupted."""
+        if self.playouts is None:
+            return "seconds"
+        return "decided" if any(worker.graph.count("playouts") < (worker.share or 0) for worker in workers) else "playouts"
 
     def _share(self, worker: int) -> int | None:
         """A worker's part of the playouts; the first ones take what is left over."""
@@ -269,12 +282,16 @@ class Worker:
                 done = goal
                 if planner.progress is not None:
                     planner.progress(done, now - began)
+                if planner.early and self._is_decided(goal):
+                    break
                 if done == self.share or (planner.seconds is not None and now - began >= planner.seconds):
                     break
                 target = CHUNK_SECONDS
                 if planner.seconds is not None:
                     target = min(target, planner.seconds - (now - began))
                 chunk = max(1, min(int(pace * target / max(now - before, 1e-6)), 4 * pace))
+                if planner.early and self.share is not None:
+                    chunk = min(chunk, self.share // LOOKS + 1)
         except BaseException:
             self.stop.set()
             raise
@@ -282,6 +299,16 @@ class Worker:
             self.cpu_seconds = time.thread_time() - cpu
             _current.worker = outer
             self.running = False
+
+    def _is_decided(self, playouts: int) -> bool:
+        """Whether the most visited move stays so whatever the rest of the budget does."""
+        root = self.graph.count("root")
+        visits = self.graph.edges[self.graph.block(root)]["visits"]
+        left = (self.share or 0) - playouts
+        if len(visits) < 2:
+            return bool(self.graph.nodes[root]["moves"] == 1)
+        second, first = np.partition(visits, -2)[-2:].tolist()
+        return bool(first - second > left)
 
     def _simulate(self, goal: int) -> None:
         """Simulations until the graph has had so many. Raises what an environment that others wrote has raised."""

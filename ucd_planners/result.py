@@ -47,7 +47,7 @@ class SearchResult:
     full: bool
     """Whether the graph reached its limit and stopped growing."""
     stopped: str
-    """What ended the search: "playouts", "seconds" or "interrupt"."""
+    """What ended the search: "playouts", "seconds", "interrupt", or "decided" where it may end early; "progress": nothing."""
     workers: int
     seconds: float
     """Wall-clock time."""

@@ -153,7 +153,7 @@ def work_for(rules: Rules, selection: Selection) -> Work:
     fixed = header.view(WORK)[0]
     fixed.longest = path.shape[1]
     fixed.path_nodes, fixed.path_edges = address_of(path[0]), address_of(path[1])
-    fixed.trace = address_of(trace)
+    fixed.playout = address_of(trace)
     return Work(
         header,
         np.zeros(rules.state_bytes, np.uint8),

@@ -27,7 +27,7 @@ WORK = record(
     ("path_edges", np.uint64),
     ("longest", np.int64),
     ("payoffs", np.float64, (MOST_PLAYERS,)),
-    ("trace", np.uint64),
+    ("playout", np.uint64),
     ("played", np.int64),
     ("reference", np.int64),
     ("rounds", np.int64),
@@ -49,13 +49,13 @@ def path_of(w):
 @kernel(inline=True)
 def trace_of(w):
     """The playout's moves, each player * 2**16 + action: [longest] int32."""
-    return array_at(w.trace, (w.longest,), INDEX)
+    return array_at(w.playout, (w.longest,), INDEX)
 
 
 @kernel(inline=True)
 def notes_of(w, pairs):
     """Two numbers for every action of a player, to note what was played: [2, pairs] int32."""
-    return array_at(w.trace + np.uint64(4) * np.uint64(w.longest), (2, pairs), INDEX)
+    return array_at(w.playout + np.uint64(4) * np.uint64(w.longest), (2, pairs), INDEX)
 
 
 class Layout(NamedTuple):
