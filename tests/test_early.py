@@ -55,6 +55,14 @@ def test_an_early_end_comes_when_the_first_is_further_ahead_than_playouts_are_le
     assert first - second <= 6400 - before.playouts
 
 
+def test_a_budget_of_seconds_that_comes_later_is_kept() -> None:
+    """As an engine with a clock sets it."""
+    planner = uct(playouts=100, seed=1, early=True)
+    planner.playouts, planner.seconds = None, 0.05
+    result = planner.search(ucd_envs.rules("hex", size=5).initial_state())
+    assert (result.stopped, result.seconds >= 0.05) == ("seconds", True)
+
+
 def test_the_only_move_needs_no_search() -> None:
     """The last cell of a board: 256 playouts are one piece."""
     state = ucd_envs.rules("hex", rows=1, columns=1).initial_state()

@@ -282,7 +282,7 @@ class Worker:
                 done = goal
                 if planner.progress is not None:
                     planner.progress(done, now - began)
-                if planner.early and self._is_decided(goal):
+                if planner.early and self.share is not None and self._is_decided(self.share - goal):
                     break
                 if done == self.share or (planner.seconds is not None and now - began >= planner.seconds):
                     break
@@ -300,11 +300,10 @@ class Worker:
             _current.worker = outer
             self.running = False
 
-    def _is_decided(self, playouts: int) -> bool:
-        """Whether the most visited move stays so whatever the rest of the budget does."""
+    def _is_decided(self, left: int) -> bool:
+        """Whether the most visited move stays so whatever the playouts that are left do."""
         root = self.graph.count("root")
         visits = self.graph.edges[self.graph.block(root)]["visits"]
-        left = (self.share or 0) - playouts
         if len(visits) < 2:
             return bool(self.graph.nodes[root]["moves"] == 1)
         second, first = np.partition(visits, -2)[-2:].tolist()
