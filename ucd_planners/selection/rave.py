@@ -21,12 +21,14 @@ from typing import Any
 import numpy as np
 
 from ucd_envs.rng import below
-from ucd_envs.rules import flag, kernel, number, whole
+from ucd_envs.rules import flag, kernel, number, traced, whole
 from ucd_planners.graph import amaf, edges, exploit, explore, mixed, moves, nodes, sums, weight
 from ucd_planners.selection import ucd
 from ucd_planners.selection.seam import BACK_UP, CHOOSE, Layout, Parameters, checked_constant, notes_of, path_of, trace_of
 from ucd_planners.selection.ucd import UCD
 
+U0, U1, U16, LOW = np.uint64(0), np.uint64(1), np.uint64(16), np.uint64(0xFFFF)
+ONE = np.float32(1.0)
 REF = 15
 """The place of `ref` in the whole-number parameters, behind those of UCD."""
 BIAS = 1
@@ -40,32 +42,33 @@ MOST_BIAS = 1e9
 @kernel(CHOOSE)
 def choose(g, w, node, may_add, rng):
     """The move with the largest bound; among equals each with the same probability."""
-    tried = np.int64(nodes(g)[node].tried)
-    legal = np.int64(nodes(g)[node].moves) if may_add else tried
+    tried = np.uint64(nodes(g)[node].tried)
+    legal = np.uint64(nodes(g)[node].moves) if may_add else tried
     if w.reference < 0 or sums(g)[node, 0] >= g.whole[REF]:
         w.reference = node
-    row = np.int64(nodes(g)[node].mover) * g.actions
-    first, listed = np.int64(nodes(g)[node].first_edge), np.int64(nodes(g)[node].first_move)
+    row = np.uint64(np.int64(nodes(g)[node].mover) * g.actions)
+    first, listed = np.uint64(nodes(g)[node].first_edge), np.uint64(nodes(g)[node].first_move)
+    records, actions, means, chances, scale = edges(g), moves(g), exploit(g), explore(g), weight(g)[node]
+    values, others, mixes = amaf(g), mixed(g), g.amaf_kind > 1
+    place, reference, constant = np.uint64(node), np.uint64(w.reference), g.constants[BIAS]
     most, equals, choice = -np.inf, np.uint64(0), -1
     for i in range(legal):
-        action = np.int64(moves(g)[listed + i])
-        if g.amaf_kind > 1:
-            played, paid = np.float64(mixed(g)[node, action, 0]), np.float64(mixed(g)[node, action, 1])
+        action = np.uint64(actions[listed + i])
+        if mixes:
+            played, paid = np.float64(others[place, action, U0]), np.float64(others[place, action, U1])
         else:
-            played = np.float64(amaf(g)[w.reference, row + action, 0])
-            paid = np.float64(amaf(g)[w.reference, row + action, 1])
+            played, paid = np.float64(values[reference, row + action, U0]), np.float64(values[reference, row + action, U1])
         if i < tried:
-            visits = np.float64(edges(g)[first + i].visits)
-            bias = g.constants[BIAS] * visits * played
-            value = (paid + (visits + bias) * exploit(g)[first + i]) / (visits + played + bias)
-            value += weight(g)[node] * explore(g)[first + i]
+            visits = np.float64(records[first + i].visits)
+            bias = constant * visits * played
+            value = (paid + (visits + bias) * means[first + i]) / (visits + played + bias) + scale * chances[first + i]
         else:
             value = paid / played if played > 0.0 else g.urgency
         if value > most:
-            most, equals, choice = value, np.uint64(1), i
+            most, equals, choice = value, U1, i
         elif value == most:
-            equals += np.uint64(1)
-            if below(rng, equals) == np.uint64(0):
+            equals += U1
+            if below(rng, equals) == U0:
                 choice = i
     return np.int64(choice)
 
@@ -80,10 +83,10 @@ def back_up(g, w, length):
     path_nodes, path_edges = path_of(w)
     stamps, listed = notes_of(w, g.players * g.actions)
     w.rounds += 1
-    stamp, count = np.int32(w.rounds & 0x7FFFFFFF), np.int64(0)
+    stamp, count = np.int32(w.rounds & 0x7FFFFFFF), U0
     trace = trace_of(w)
-    for i in range(w.played):
-        count = note(g, stamps, listed, stamp, count, np.int64(trace[i]) >> 16, np.int64(trace[i]) & 0xFFFF)
+    for i in range(np.uint64(w.played)):
+        count = note(g, stamps, listed, stamp, count, trace[i])
     for depth in range(length - 1, -1, -1):
         number, source = np.int64(path_edges[depth]), np.int64(path_nodes[depth])
         target = np.int64(edges(g)[number].target)
@@ -93,39 +96,47 @@ def back_up(g, w, length):
                     adopt(g, number, source, target)
                 mix(g, source, target, listed, count, w.payoffs)
             add_played(g, target, listed, count, w.payoffs)
-        count = note(g, stamps, listed, stamp, count, np.int64(nodes(g)[source].mover), np.int64(edges(g)[number].action))
+        move = traced(nodes(g)[source].mover, edges(g)[number].action)
+        count = note(g, stamps, listed, stamp, count, move)
     add_played(g, np.int64(path_nodes[0]), listed, count, w.payoffs)
 
 
 @kernel()
-def note(g, stamps, listed, stamp, count, player, action):
-    """Lists a player's action if it is not listed yet; how many are."""
-    place = player * g.actions + action
+def note(g, stamps, listed, stamp, count, move):
+    """Lists a move, player * 2**16 + action, if it is not listed yet; how many are."""
+    place = place_of(g, move)
     if stamps[place] == stamp:
         return count
     stamps[place] = stamp
-    listed[count] = place
-    return count + 1
+    listed[count] = move
+    return count + U1
+
+
+@kernel()
+def place_of(g, move):
+    """Where a move, player * 2**16 + action, has its numbers."""
+    return (np.uint64(move) >> U16) * np.uint64(g.actions) + (np.uint64(move) & LOW)
 
 
 @kernel()
 def add_played(g, node, listed, count, payoffs):
     """Adds a playout through a node to the actions that were played there or later."""
-    row = np.int64(nodes(g)[node].mover) * g.actions
+    place, mover = np.uint64(node), np.uint64(nodes(g)[node].mover)
+    values, others, mixes = amaf(g), mixed(g), g.amaf_kind > 1
     for i in range(count):
-        place = np.int64(listed[i])
-        paid = payoffs[place // g.actions]
-        add_one(amaf(g), node, place, paid)
-        if g.amaf_kind > 1 and 0 <= place - row < g.actions:
-            add_one(mixed(g), node, place - row, paid)
+        move = np.uint64(listed[i])
+        player = move >> U16
+        add_one(values, place, place_of(g, move), payoffs[player])
+        if mixes and player == mover:
+            add_one(others, place, move & LOW, payoffs[player])
 
 
 @kernel()
 def add_one(values, node, place, paid):
     """Adds one playout; a mean over MOST of them stays as it is, since more would not be exact."""
-    if values[node, place, 0] < MOST:
-        values[node, place, 0] += 1.0
-        values[node, place, 1] += paid
+    if values[node, place, U0] < MOST:
+        values[node, place, U0] += ONE
+        values[node, place, U1] += np.float32(paid)
 
 
 @kernel()
@@ -138,11 +149,11 @@ def mix(g, source, target, listed, count, payoffs):
     while parent >= 0:
         if nodes(g)[parent].stamp != stamp:
             nodes(g)[parent].stamp = stamp
-            mover = np.int64(nodes(g)[parent].mover)
+            mover = np.uint64(nodes(g)[parent].mover)
             for i in range(count):
-                action = np.int64(listed[i]) - mover * g.actions
-                if 0 <= action < g.actions:
-                    add_one(mixed(g), parent, action, payoffs[mover])
+                move = np.uint64(listed[i])
+                if move >> U16 == mover:
+                    add_one(mixed(g), np.uint64(parent), move & LOW, payoffs[mover])
         number = np.int64(nodes(g)[parent].first_edge) + slot
         parent, slot = np.int64(edges(g)[number].next_source), np.int64(edges(g)[number].next_slot)
 
