@@ -15,7 +15,7 @@ import numpy as np
 
 import ucd_envs
 from ucd_envs.rules import Rules
-from ucd_planners import Planner, SearchResult, ucd, uct, update_all
+from ucd_planners import Planner, SearchResult, grave, rave, rave_ucd, ucd, uct, update_all
 
 PLAYOUTS, SEED = 40, 1
 
@@ -43,6 +43,11 @@ def planners() -> Iterator[Planner]:
     yield ucd(2, 1, 3, store="nodes", playouts=PLAYOUTS, seed=SEED, add="all", urgency=0.75)
     yield ucd(math.inf, math.inf, 1, store="nodes", playouts=PLAYOUTS, seed=SEED, urgency=0.5, keep=True)
     yield ucd(1, 0, 1, playouts=PLAYOUTS, seed=SEED, keep=True)
+    yield rave(playouts=PLAYOUTS, seed=SEED, keep=True)
+    yield rave_ucd(0.5, 0, 1, 0.3, playouts=3, seed=SEED, add="all")
+    yield rave_ucd(depth_mean=math.inf, playouts=PLAYOUTS, seed=SEED, max_nodes=30)
+    yield rave_ucd(depth_mean=2, c=0.3, playouts=PLAYOUTS, seed=SEED, urgency=0.75, keep=True)
+    yield grave(ref=5, playouts=PLAYOUTS, seed=SEED, workers=2)
 
 
 def found(result: SearchResult) -> bytes:

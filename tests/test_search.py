@@ -28,7 +28,7 @@ from ucd_planners.memory import Graph
 
 HERE = Path(__file__).resolve().parent
 INF = math.inf
-SIGNATURE = "132023276077670"
+SIGNATURE = "117688415943835"
 
 PRESETS: dict[str, Callable[..., Planner]] = {
     "uct": uct,
