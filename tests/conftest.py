@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts tests in the background has it ignored
 
 
 def sources_digest() -> str:

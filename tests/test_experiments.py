@@ -409,7 +409,7 @@ def kept(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", ucd.EXPERIMENTS)
 def test_the_kept_results_are_those_of_the_whole_experiment(name: str) -> None:
     """Every setting, in order, with all of its games, and a picture."""
     experiment = experiment_named(name)
@@ -434,7 +434,7 @@ def test_the_kept_results_of_leftright_are_as_in_the_paper() -> None:
 def test_percentages_of_the_docstring_are_in_the_kept_results() -> None:
     """All with one decimal, outside of the paper's brackets; standard errors are of another column."""
     text = re.sub(r"\[[^]]*\]|standard errors?[^,.)]*[\d.]+", "", ucd.__doc__ or "")
-    rows = [row for name in MODULES for row in kept(name)]
+    rows = [row for name in ucd.EXPERIMENTS for row in kept(name)]
     known = {f"{float(row['percent']):.1f}" for row in rows}
     said = set(re.findall(r"(?<![\d.])\d+\.\d\b", text)) - {"0.3", "63.5"}
     assert len(said) > 15
