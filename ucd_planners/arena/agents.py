@@ -8,13 +8,12 @@ from typing import Any, NamedTuple, Protocol
 
 from ucd_envs.rules import Rules, State, number
 from ucd_planners.gtp.client import Program, ProgramError
-from ucd_planners.gtp.protocol import COLOURS
+from ucd_planners.gtp.protocol import COLOURS, RESIGN
 from ucd_planners.notation import PROGRAM, parsed, planner_from
 from ucd_planners.planner import Planner
 
 TIMEOUT = 60.0
 """Seconds that a program has for a move, and at least for its start."""
-RESIGN = "resign"
 
 
 class StoppedError(Exception):

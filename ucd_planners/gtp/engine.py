@@ -29,11 +29,10 @@ from ucd_envs import drawing
 from ucd_planners.gtp.analysis import StoppedError, Watch
 from ucd_planners.gtp.board import Board, result, wins_at_once
 from ucd_planners.gtp.clock import Clock, Control
-from ucd_planners.gtp.protocol import COLOURS, GTPError, Lines, Reply, colour_named, command_from
+from ucd_planners.gtp.protocol import COLOURS, RESIGN, GTPError, Lines, Reply, colour_named, command_from
 from ucd_planners.planner import Planner
 from ucd_planners.result import SearchResult
 
-RESIGN = "resign"
 MOST_STONES = 9
 """Of a handicap on the points of the standard."""
 

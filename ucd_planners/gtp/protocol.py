@@ -19,6 +19,8 @@ from typing import NamedTuple
 
 COLOURS = ("b", "w")
 """Names of the players, the first being black."""
+RESIGN = "resign"
+"""In place of a vertex: the game is given up."""
 CONTROL: dict[int, str | None] = dict.fromkeys((*range(32), 127)) | {9: " "}
 """What control characters become."""
 ROOM = 65_536
