@@ -21,8 +21,8 @@ import pytest
 
 from ucd_envs import registry, sgf
 from ucd_planners import cli
-from ucd_planners.arena.agents import Opponent, Thinker, agent_from
-from ucd_planners.arena.match import Game, Match, Solo, StoppedError, play_game, play_match
+from ucd_planners.arena.agents import Opponent, StoppedError, Thinker, agent_from
+from ucd_planners.arena.match import Game, Match, Solo, play_game, play_match
 from ucd_planners.arena.schedule import play_contests
 from ucd_planners.arena.store import Store
 from ucd_planners.gtp import client

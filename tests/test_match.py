@@ -17,7 +17,8 @@ import pytest
 
 from ucd_envs import registry
 from ucd_planners.arena import match as arena
-from ucd_planners.arena.match import Game, Match, MatchResult, Solo, StoppedError, Tally, play_game, play_match
+from ucd_planners.arena.agents import StoppedError
+from ucd_planners.arena.match import Game, Match, MatchResult, Solo, Tally, play_game, play_match
 from ucd_planners.notation import planner_from
 from ucd_planners.planner import Planner
 from ucd_planners.statistics import wilson

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ucd_envs.rules import OVER, State
+from ucd_envs.stones.points import LETTERS
 
 STONES = ".XOABC"
 """Text of an empty cell and of the players' stones."""
@@ -91,11 +92,6 @@ def letters(count: int) -> list[str]:
     return [chr(ord("a") + column) for column in range(count)]
 
 
-def capitals(count: int) -> list[str]:
-    """Names of columns of points: A, B, C, ... without I."""
-    return list("ABCDEFGHJKLMNOPQRSTUVWXYZ"[:count])
-
-
 def stars(rows: int, columns: int) -> list[tuple[int, int]]:
     """Row and column of the points that a board marks: by the corners, in the centre, and by the sides of a large one."""
     corners = [{2, count - 3} if count < 13 else {3, count - 4} for count in (rows, columns)]
@@ -116,7 +112,7 @@ def text(state: State) -> str:
     marks = [" ".join(STONES[stone] for stone in row) for row in stones(state)]
     if tiling == "points":
         lines = [f"{row + 1:2} {marks[row]}" for row in reversed(range(rows))]
-        lines.append("   " + " ".join(capitals(columns)))
+        lines.append("   " + " ".join(LETTERS[:columns]))
     elif tiling == "column":
         lines = [*marks, " ".join(str((column + 1) % 10) for column in range(columns))]
     else:
@@ -261,7 +257,7 @@ def _points(draw: Any, font: Any, unit: float, corner: tuple[float, float], stat
         elif forbidden[row, column, :1].any():
             half = unit * 0.2
             draw.rectangle((x - half, y - half, x + half, y + half), WOOD, INK, 2 * line)
-    for column, letter in enumerate(capitals(columns)):
+    for column, letter in enumerate(LETTERS[:columns]):
         draw.text((place(0, column)[0], corner[1] + unit * rows + 0.6 * GUTTER), letter, INK, font, anchor="mm")
     for row in range(rows):
         draw.text((corner[0] - GUTTER / 2, place(row, 0)[1]), str(row + 1), INK, font, anchor="mm")

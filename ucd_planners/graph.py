@@ -92,6 +92,7 @@ COUNTS = (
     "keeps_ended",
     "adds_all",
     "amaf_kind",
+    "adds_leaf",
     "has_chooser",
 )
 GRAPH = record(
@@ -104,9 +105,9 @@ GRAPH = record(
 """Counts: nodes, edges, places of edges given out, moves listed, edges that met a known position, plies of the longest
 descent, playouts, backups begun, the longest frontier, what has to grow before the search can go on, the root, and the edges
 left when the graph was last rebuilt; sizes and facts (`most_edges`: the edges allowed; `adds_all`: whether all positions of
-a simulation are added; `amaf_kind`: as in the selection's layout; `has_chooser`: whether the
-selection has one); addresses of arrays; the bound of untried moves; and the
-selection's parameters, as its kernel lays them out."""
+a simulation are added; `amaf_kind`: as in the selection's layout; `adds_leaf`: whether a new position gets its node at once
+rather than when it is reached again; `has_chooser`: whether the selection has one); addresses of arrays; the bound of untried
+moves; and the selection's parameters, as its kernel lays them out."""
 PLACES = {name: place for place, name in enumerate((*COUNTS, *ARRAYS))}
 """Where each count and address lies in the record, in words of 8 bytes."""
 GRAPH_RECORD = from_dtype(GRAPH)

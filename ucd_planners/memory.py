@@ -66,6 +66,7 @@ class Graph:
         record.has_table, record.keeps_ended = self.layout.table, self.layout.ended
         record.words = rules.position_words if self.layout.table or options.keeps else 0
         record.adds_all, record.urgency, record.amaf_kind = options.adds_all, options.urgency, self.layout.amaf
+        record.adds_leaf = self.layout.adds_leaf
         record.has_chooser = selection.chooser is not None
         whole, constants = selection.parameters(rules.players)
         record.whole[: len(whole)] = whole
@@ -73,7 +74,7 @@ class Graph:
         self._set("free", np.full(rules.actions + 1, -1, np.int32))
         self._set("table", np.zeros(1, np.int32))
         self._make_edge_room(playouts + playouts // 4 + rules.actions)
-        self._make_node_room(playouts + 2 if self.layout.table or self.layout.amaf else playouts // 4 + 16)
+        self._make_node_room(playouts + 2 if self.layout.adds_leaf else playouts // 4 + 16)
         self._make_move_room(8 * playouts + rules.actions)
 
     def __getattr__(self, name: str) -> np.ndarray:

@@ -209,17 +209,18 @@ def run(kernels, g, work, board, root, playouts):
             return False
         g.depth = max(g.depth, length)
         extend(g, work, length)
-        w.played = 0
+        played = np.int64(0)
         if plies > 0:
             length = walk(kernels, g, work, board, length)
         elif player_of(work.state) >= 0:
-            w.played = kernels.playout(board, work.state, work.rng, work.trace)
+            played = kernels.playout(board, work.state, work.rng, work.trace)
         kernels.payoffs(board, work.state, work.payoffs)
         if player_of(work.state) == FAILED:
             g.wanted = BROKEN
             return False
         for player in range(work.payoffs.size):
             w.payoffs[player] = work.payoffs[player]
+        w.played = played
         kernels.back_up(g, w, length)
         g.playouts += 1
     return True
@@ -235,7 +236,6 @@ def player_of(state):
 def descend(kernels, g, work, board):
     """Goes down from the root by moves in `work.state`, and notes the path; its length, or -1 when the graph must grow."""
     w = fields(work.record, WORK)
-    w.reference = -1
     node, length, fresh = np.int64(g.root), np.int64(0), np.int64(0)
     while True:
         work.path[0, length] = node
@@ -273,7 +273,7 @@ def descend(kernels, g, work, board):
             if node < 0:
                 return length
         else:
-            if g.amaf_kind > 0 and g.words > 0:
+            if g.adds_leaf and g.words > 0:
                 kernels.position(board, work.state, work.words)
             return length
 
@@ -307,7 +307,7 @@ def fits(g, work, length, plies):
             room += next_room(np.int64(source.tried), np.int64(source.moves))
     if room > g.edge_room:
         g.wanted = MORE_EDGES
-    elif g.node_count + plies + (1 if g.has_table or g.amaf_kind > 0 else 0) > g.node_room:
+    elif g.node_count + plies + (1 if g.adds_leaf else 0) > g.node_room:
         g.wanted = MORE_NODES
     elif plies > 0 and g.move_count + plies * g.actions > g.move_room:
         g.wanted = MORE_MOVES
@@ -326,7 +326,7 @@ def extend(g, work, length):
         number = add_edge(g, node, np.int64(work.path[2, depth]))
         work.path[1, depth] = number
         if not g.has_table:
-            if g.amaf_kind > 0 and player_of(work.state) >= 0:
+            if g.adds_leaf and player_of(work.state) >= 0:
                 edges(g)[number].target = add_node(g, work.words, player_of(work.state))
             continue
         known = np.int64(work.path[0, depth + 1])

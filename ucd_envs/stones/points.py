@@ -6,8 +6,8 @@ import numpy as np
 
 from ucd_envs.stones.chains import BLACK, BORDER, EMPTY, SIDE, WHITE
 
-LETTERS = "ABCDEFGHJKLMNOPQRST"
-"""Columns; players leave I out."""
+LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+"""Names of columns; players leave I out."""
 
 
 def points_of(rows: int, columns: int) -> np.ndarray:

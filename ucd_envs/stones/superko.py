@@ -49,14 +49,18 @@ def remember(b, s, boards):
     """Adds the present board, or board and mover, to those that were there. A pass makes no new board."""
     if b.ko == POSITIONAL and s.passes > 0:
         return
-    key = s.hash
-    if b.ko == SITUATIONAL and s.player == 1:
-        key ^= b.key[0, 0]
+    key = with_mover(b, s.hash, s.player)
     bit = key & np.uint64(64 * FILTER - 1)
     boards[bit >> U6] |= U1 << (bit & U63)
     boards[np.uint64(FILTER) + s.boards] = key
     s.boards += U1
     s.digest += mixed(key)
+
+
+@kernel()
+def with_mover(b, key, mover):
+    """The key of a board and, where the rule asks who moves, its mover."""
+    return key ^ b.key[0, 0] if b.ko == SITUATIONAL and mover == 1 else key
 
 
 @kernel()
@@ -84,8 +88,7 @@ def repeats(b, s, boards, p, player):
                 key = without_chain(b, s, key, q, player if s.colour[q] == own else 1 - player)
     if suicide:
         key ^= b.key[player, p]
-    if b.ko == SITUATIONAL and player == 0:
-        key ^= b.key[0, 0]
+    key = with_mover(b, key, 1 - player)
     bit = key & np.uint64(64 * FILTER - 1)
     if (boards[bit >> U6] >> (bit & U63)) & U1 == U0:
         return False

@@ -22,7 +22,6 @@ import numpy as np
 from ucd_envs import registry
 from ucd_envs.rules import whole
 from ucd_planners.arena.agents import Agent, FailedError, Opponent, Stop, agent_from
-from ucd_planners.arena.agents import StoppedError as StoppedError
 from ucd_planners.statistics import wilson
 
 

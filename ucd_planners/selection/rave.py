@@ -44,7 +44,7 @@ def choose(g, w, node, may_add, rng):
     """The move with the largest bound; among equals each with the same probability."""
     tried = np.uint64(nodes(g)[node].tried)
     legal = np.uint64(nodes(g)[node].moves) if may_add else tried
-    if w.reference < 0 or sums(g)[node, 0] >= g.whole[REF]:
+    if node == g.root or sums(g)[node, 0] >= g.whole[REF]:
         w.reference = node
     row = np.uint64(np.int64(nodes(g)[node].mover) * g.actions)
     first, listed = np.uint64(nodes(g)[node].first_edge), np.uint64(nodes(g)[node].first_move)

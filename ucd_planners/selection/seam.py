@@ -33,8 +33,8 @@ WORK = record(
     ("rounds", np.int64),
 )
 """What one simulation leaves for its selection: the addresses of the path and its capacity, each player's payoff, the address
-of the playout's moves and how many there are, and, for a selection to remember, a node of the descent and
-how often it has taken notes."""
+of the playout's moves and how many there are, and, for a selection to remember, a node of the descent and how often it has
+taken notes."""
 WORK_RECORD = from_dtype(WORK)
 CHOOSE = types.int64(GRAPH_RECORD, WORK_RECORD, types.int64, types.boolean, RNG)
 BACK_UP = types.void(GRAPH_RECORD, WORK_RECORD, types.int64)
@@ -71,7 +71,12 @@ class Layout(NamedTuple):
     """Whether w'(e) is kept."""
     amaf: int = 0
     """What is kept of the actions played after a node: 0 nothing, 1 what its own playouts played, 2 that of its children
-    beside. The playout's moves are traced, and a position gets its node at once in a tree too."""
+    beside. If anything is, the playout's moves are traced."""
+
+    @property
+    def adds_leaf(self) -> bool:
+        """Whether a new position gets its node at once: where it can be found, or where its playouts are kept."""
+        return self.table or self.amaf > 0
 
 
 class Parameters(NamedTuple):

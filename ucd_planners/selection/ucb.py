@@ -35,7 +35,7 @@ def best_bound(g, node):
     return largest(exploit(g), explore(g), weight(g)[node], first, count)
 
 
-@kernel(CHOOSE)
+@kernel(CHOOSE, inline=True)
 def choose(g, w, node, may_add, rng):
     """An untried move at random if those are urgent, else the tried one with the largest bound."""
     tried, legal = np.int64(nodes(g)[node].tried), np.int64(nodes(g)[node].moves)
