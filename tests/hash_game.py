@@ -35,6 +35,7 @@ from ucd_envs.rules import (
     Kernels,
     Rules,
     kernel,
+    most_moves,
     traced,
 )
 
@@ -104,10 +105,10 @@ def position(board, state, words):
 
 @kernel(PLAYOUT)
 def playout(board, state, rng, trace):
-    """Random moves to the end."""
+    """Random moves."""
     s = fields(state, STATE)
     played = 0
-    while s.player >= 0:
+    while s.player >= 0 and played < most_moves(trace):
         action = playout_action(board, state, rng)
         if trace.size > 0:
             trace[played] = traced(s.player, action)

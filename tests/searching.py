@@ -18,9 +18,9 @@ import oracle
 import ucd_envs
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State
-from ucd_planners import search as engine
 from ucd_planners.memory import Graph
 from ucd_planners.planner import Planner, Worker
+from ucd_planners.search import simulate
 from ucd_planners.selection.seam import Selection
 from ucd_planners.selection.ucd import UCD
 from ucd_planners.selection.update_all import UpdateAll
@@ -80,7 +80,7 @@ class Search:
     def run(self, goal: int) -> None:
         """Playouts until there have been so many."""
         worker = self.worker
-        while not engine.simulate(worker.kernels, worker.graph.header, worker.work, worker.rules.board, worker.root, goal):
+        while not simulate(worker.kernels, worker.graph.header, worker.work, worker.rules.board, worker.root, goal):
             worker.graph.grow(None)
 
     def steps(self, playouts: int) -> Iterator[tuple[Path, list[float]]]:

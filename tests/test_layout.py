@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 SEAM = {"ucd_envs.records", "ucd_envs.rng", "ucd_envs.rules"}
-STONES = {"ucd_envs.stones", "ucd_envs.stones.chains"}
+STONES = {"ucd_envs.stones", "ucd_envs.stones.chains", "ucd_envs.stones.hexagon", "ucd_envs.stones.rings"}
 """What games of one kind share; it knows no game."""
 SOURCES = sorted([*ROOT.glob("ucd_envs/**/*.py"), *ROOT.glob("ucd_planners/**/*.py")])
 GAMES = sorted(path for path in ROOT.glob("ucd_envs/games/*.py") if path.name != "__init__.py")

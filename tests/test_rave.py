@@ -104,7 +104,8 @@ class Simulations(Search):
         state = self.states[source].after(action)
         movers.append(state.player)
         left = self.worker.work.record.view(WORK)[0]
-        playout = [(move >> 16, move & 0xFFFF) for move in self.worker.work.trace[: left["played"]].tolist()]
+        played = self.worker.work.moves[len(path) : left["count"]].tolist()
+        playout = [(move >> 16, move & 0xFFFF) for move in played]
         for player, action in playout:
             assert state.player == player
             state = state.after(action)

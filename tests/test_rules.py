@@ -43,10 +43,8 @@ STATES = 3000
 """At least so many states of random games are looked at in every configuration."""
 REACHABLE = 6000
 """So many states are enumerated, breadth first; all there are in the small configurations."""
-SEEN_IN_FULL = {"connect_four_v0", "go_v0", "hex_v0", "leftright_v0", "tic_tac_toe_v0"}
+SEEN_IN_FULL = {"connect_four_v0", "go_v0", "havannah_v0", "hex_v0", "leftright_v0", "tic_tac_toe_v0"}
 """Games whose whole position can be read off observations, mover, ply and legal actions."""
-OWN_POLICY = {"go_v0"}
-"""Games whose random policy is uniform over some of the legal moves only; their own tests say which."""
 CONFIGURATIONS = [(name, settings) for name in registry.games() for settings in registry.examples(name)]
 CONFIGURATIONS += [("nim_v0", {"heaps": heaps}) for heaps in ("1,3,5,7", "2,2", "1", "9,9,9")]
 """With a user's own game in one file, that of the examples."""
@@ -402,10 +400,14 @@ def is_seen_in_full(rules: Rules) -> bool:
     return rules.name in SEEN_IN_FULL and rules.settings.get("ko", "simple") == "simple"
 
 
-def choices(state: State, counts: Counter[int]) -> list[int]:
-    """The actions between which a random policy that was seen so often is uniform."""
-    legal = state.legal_actions()
-    return [action for action in legal if counts[action]] if state.rules.name in OWN_POLICY else legal
+def choices(state: State) -> list[int]:
+    """The actions that the game says its random policy may play, all legal."""
+    kernels, actions = state.rules.kernels, np.empty(state.rules.actions, np.int32)
+    array = state.array()
+    count = (kernels.playout_actions or kernels.legal_actions)(state.rules.board, array, actions)
+    assert array.tobytes() == state.data
+    assert set(actions[:count].tolist()) <= set(state.legal_actions())
+    return sorted(actions[:count].tolist())
 
 
 def uniform(counts: Counter[int], legal: list[int]) -> bool:
@@ -444,15 +446,35 @@ def test_the_first_moves_of_playouts_are_uniform(rules: Rules) -> None:
     for state in samples(rules):
         legal = state.legal_actions()
         counts = Counter(int(trace[0]) % 2**16 for _ in playouts(state, 20 * len(legal) + 500, rng, trace))
-        assert uniform(counts, choices(state, counts)), state
+        assert uniform(counts, choices(state)), state
 
 
-def test_a_playout_action_is_legal(rules: Rules) -> None:
+def test_a_playout_action_is_one_of_the_policy(rules: Rules) -> None:
     """At every state of random games that goes on."""
     rng = seeded(8)
     for state in states(rules):
         if not state.over:
-            assert rules.kernels.playout_action(rules.board, state.array(), rng) in state.legal_actions()
+            assert rules.kernels.playout_action(rules.board, state.array(), rng) in choices(state)
+
+
+def test_a_playout_stops_when_its_trace_is_full(rules: Rules) -> None:
+    """In the state that its moves lead to, from which the next one goes on, until the game is over."""
+    rng, kernels = seeded(10), rules.kernels
+    for state in samples(rules):
+        for room in (1, 2, 3, 7, max(1, rules.longest - 1)):
+            array, replayed = state.array(), state
+            trace, is_whole = guarded(room, np.int32, GARBAGE)
+            while not replayed.over:
+                played = kernels.playout(rules.board, array, rng, trace)
+                for move in trace[:played].tolist():
+                    assert move >> 16 == replayed.player
+                    replayed = replayed.after(move & 0xFFFF)
+                stopped = State(rules, array.tobytes())
+                assert (stopped, seen(stopped)) == (replayed, seen(replayed))
+                assert played == room or replayed.over
+                assert replayed.over or choices(stopped) == choices(replayed)
+            assert is_whole()
+            assert stopped.payoffs() == replayed.payoffs()
 
 
 def test_playout_actions_are_uniform(rules: Rules) -> None:
@@ -465,7 +487,7 @@ def test_playout_actions_are_uniform(rules: Rules) -> None:
         legal, array = state.legal_actions(), state.array()
         number = 40 * len(legal) + 2000
         counts = Counter(rules.kernels.playout_action(rules.board, array, rng) for _ in range(number))
-        assert uniform(counts, choices(state, counts)), state
+        assert uniform(counts, choices(state)), state
 
 
 def test_playouts_depend_on_the_generator_alone(rules: Rules) -> None:

@@ -5,6 +5,7 @@ Pillow and pygame are imported when the first picture or window is asked for; no
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import product
 from math import cos, pi, sin, sqrt
 from typing import Any
@@ -84,7 +85,23 @@ def caption(state: State, marks: str = "") -> str:
         what = f"over, payoff {state.payoffs()[0]:.3f}"
     else:
         what = "a draw" if player is None else f"{name} has won"
+        victory = state.rules.victory(state) if state.rules.victory else None
+        if victory:
+            what += " by a " + " and a ".join(victory.kinds)
+            what += ": " + " ".join(state.rules.action_name(cell) for cell in victory.cells) if marks else ""
     return f"ply {state.ply}: {what}"
+
+
+def on_board(state: State) -> np.ndarray:
+    """Which cells a hexagon has: [rows, columns] bool."""
+    return np.asarray(seen(state, 0)[:, :, 2] == 1)
+
+
+def shown(state: State) -> set[tuple[int, int]]:
+    """Row and column of the stones that show how a game on a hexagon was won."""
+    victory = state.rules.victory(state) if state.rules.victory else None
+    cells = np.argwhere(on_board(state))
+    return {(int(row), int(column)) for row, column in cells[list(victory.cells)]} if victory else set()
 
 
 def letters(count: int) -> list[str]:
@@ -113,6 +130,12 @@ def text(state: State) -> str:
     if tiling == "points":
         lines = [f"{row + 1:2} {marks[row]}" for row in reversed(range(rows))]
         lines.append("   " + " ".join(LETTERS[:columns]))
+    elif tiling == "hexagon":
+        board = on_board(state)
+        lines = []
+        for row, letter in enumerate(letters(rows)):
+            line = " ".join(np.array(marks[row].split())[board[row]])
+            lines.append(f"{' ' * abs(row - rows // 2)} {letter} {line} {board[row].sum()}")
     elif tiling == "column":
         lines = [*marks, " ".join(str((column + 1) % 10) for column in range(columns))]
     else:
@@ -135,6 +158,7 @@ def picture(state: State, width: int = 640) -> np.ndarray:
     rows, columns, _ = state.rules.planes
     painter, across, down, left, top, below = {
         "hexagonal": (_hexagons, columns + (rows - 1) / 2, (1.5 * rows + 0.5) / sqrt(3), GUTTER + BORDER, GUTTER + BORDER, 0),
+        "hexagon": (_hexagon, columns, (1.5 * rows + 0.5) / sqrt(3), GUTTER, 0, 0),
         "square": (_squares, columns, rows, GUTTER, GUTTER, 0),
         "points": (_points, columns, rows, GUTTER, 0, GUTTER),
         "column": (_columns, columns, rows, 0, 0, GUTTER),
@@ -172,14 +196,12 @@ def _hexagons(draw: Any, font: Any, unit: float, corner: tuple[float, float], st
     board = stones(state)
     rows, columns = board.shape
     radius = unit / sqrt(3)
-    corners = [(radius * sin(pi * k / 3), -radius * cos(pi * k / 3)) for k in range(6)]  # clockwise, from the topmost
 
     def centre(row: float, column: float) -> tuple[float, float]:
         return corner[0] + unit * (column + row / 2 + 0.5), corner[1] + radius * (1.5 * row + 1)
 
-    def outline(row: int, column: int, *which: int, scale: float = 1.0) -> list[tuple[float, float]]:
-        x, y = centre(row, column)
-        return [(x + scale * corners[k][0], y + scale * corners[k][1]) for k in which]
+    def outline(row: int, column: int, *which: int) -> list[tuple[float, float]]:
+        return _corners(unit, centre(row, column), which)
 
     last_row, last_column = rows - 1, columns - 1
     border = min(max(unit / 10, BORDER / 2), BORDER)  # twice as wide, and half of it below the cells
@@ -199,8 +221,7 @@ def _hexagons(draw: Any, font: Any, unit: float, corner: tuple[float, float], st
             _disc(draw, point, border, PLAYERS[player])
     for row in range(rows):
         for column in range(columns):
-            draw.polygon(outline(row, column, *range(6)), LINE)
-            draw.polygon(outline(row, column, *range(6), scale=1 - max(1.5 * SHARPNESS / unit, 1 / 24)), CELL)
+            _cell(draw, unit, centre(row, column))
             if board[row, column]:
                 _stone(draw, centre(row, column), unit * 0.36, PLAYERS[board[row, column] - 1])
     for column, letter in enumerate(letters(columns)):
@@ -208,6 +229,41 @@ def _hexagons(draw: Any, font: Any, unit: float, corner: tuple[float, float], st
     for row in range(rows):
         x, y = centre(row, 0)
         draw.text((x - unit / 2 - BORDER - GUTTER / 2, y), str(row + 1), INK, font, anchor="mm")
+
+
+def _hexagon(draw: Any, font: Any, unit: float, corner: tuple[float, float], state: State) -> None:
+    """Hexagonal cells within a hexagon, the empty ones with their names; stones that show how the game was won are marked."""
+    board, cells, marked = stones(state), np.argwhere(on_board(state)), shown(state)
+    rows, columns = board.shape
+    small = font.font_variant(size=max(unit * 0.24, 8 * SHARPNESS))
+
+    def centre(row: int, column: int) -> tuple[float, float]:
+        return corner[0] + unit * (column - row / 2 + columns / 4 + 0.25), corner[1] + unit / sqrt(3) * (1.5 * row + 1)
+
+    for action, (row, column) in enumerate(cells.tolist()):
+        middle = centre(row, column)
+        _cell(draw, unit, middle)
+        if board[row, column]:
+            _stone(draw, middle, unit * 0.36, PLAYERS[board[row, column] - 1])
+        else:
+            draw.text(middle, state.rules.action_name(action), LINE, small, anchor="mm")
+        if (row, column) in marked:
+            _disc(draw, middle, unit * 0.14, PAPER)
+    for row, letter in enumerate(letters(rows)):
+        x, y = centre(row, int(cells[cells[:, 0] == row][0, 1]))
+        draw.text((x - unit / 2 - GUTTER / 2, y), letter, INK, font, anchor="mm")
+
+
+def _corners(unit: float, centre: tuple[float, float], which: Iterable[int], scale: float = 1.0) -> list[tuple[float, float]]:
+    """Corners of a hexagon that is `unit` wide, clockwise from the topmost."""
+    radius = scale * unit / sqrt(3)
+    return [(centre[0] + radius * sin(pi * k / 3), centre[1] - radius * cos(pi * k / 3)) for k in which]
+
+
+def _cell(draw: Any, unit: float, centre: tuple[float, float]) -> None:
+    """A hexagonal cell."""
+    draw.polygon(_corners(unit, centre, range(6)), LINE)
+    draw.polygon(_corners(unit, centre, range(6), 1 - max(1.5 * SHARPNESS / unit, 1 / 24)), CELL)
 
 
 def _squares(draw: Any, font: Any, unit: float, corner: tuple[float, float], state: State) -> None:

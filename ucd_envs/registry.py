@@ -17,7 +17,7 @@ from ucd_envs import games as folder
 from ucd_envs.rules import Rules
 
 _builders: dict[str, Callable[..., Rules] | str] = {
-    f"{file}_v0": f"{folder.__name__}.{file}" for file in ("connect_four", "go", "hex", "leftright", "tic_tac_toe")
+    f"{file}_v0": f"{folder.__name__}.{file}" for file in ("connect_four", "go", "havannah", "hex", "leftright", "tic_tac_toe")
 }
 
 

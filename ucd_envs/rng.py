@@ -11,7 +11,7 @@ import numpy as np
 from ucd_envs.rules import kernel
 
 U32 = np.uint64(32)
-U24, U16, U37, U40, U27 = (np.uint64(n) for n in (24, 16, 37, 40, 27))
+U24, U16, U37, U40, U27, U11 = (np.uint64(n) for n in (24, 16, 37, 40, 27, 11))
 
 
 def seeded(*entropy: int) -> np.ndarray:
@@ -38,3 +38,9 @@ def draw(rng):
 def below(rng, n):
     """A random integer in [0, n), n < 2**32, by multiplying and shifting: the bias is under n / 2**32."""
     return ((draw(rng) >> U32) * n) >> U32
+
+
+@kernel()
+def unit(rng):
+    """A random number in [0, 1), of 53 bits."""
+    return np.float64(draw(rng) >> U11) * 2.0**-53

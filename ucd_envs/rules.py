@@ -1,6 +1,6 @@
 """The one seam between games and planners: what a game is.
 
-A game is a frozen `Rules` value: facts about one configuration and nine compiled kernels. A state is a flat vector of
+A game is a frozen `Rules` value: facts about one configuration and its compiled kernels. A state is a flat vector of
 bytes that the game reads as a record; what never changes for a configuration is a second vector, the *board*.
 Everything above this file knows games through these names only.
 
@@ -11,11 +11,12 @@ Identities that hold for every game (held by the shared test over the registry):
 - `payoffs` are in [0, 1], one a player: loss 0, draw 1/2, win 1; to be read when the game is over;
 - equal `position` words mean equal legal actions, mover, ply and future, and conversely: two move orders to one position
   agree. Since the ply belongs to it, the graph of positions has no cycles and every edge goes down one ply;
-- `playout` plays the moves of a random policy to the end: uniform over the legal moves, if the game's file does not say
-  otherwise. With room in `trace` it writes each move there, as `traced` does, and leaves the state that they lead to, or one
-  that no kernel but the policy's can tell from it. With a trace of length 0 only the outcome is asked for: the state is over
-  and `payoffs` is right (the same distribution), but the rest of the record is undefined, so that a game may take a short cut;
-- `playout_action` is one move of that policy.
+- `playout` plays the moves of a random policy: uniform over the legal moves, if the game's file does not say otherwise. It
+  writes each move to `trace`, as `traced` does, until that is full or the game is over, and leaves the state that they lead
+  to, or one that no kernel but the policy's can tell from it. With a trace of length 0 only the outcome is asked for: the
+  state is over and `payoffs` is right (the same distribution), but the rest of the record is undefined, so that a game may
+  take a short cut;
+- `playout_action` is one move of that policy, each of `playout_actions` with the same probability.
 """
 
 from __future__ import annotations
@@ -94,6 +95,12 @@ def traced(player, action):
     return np.int64(player) << 16 | np.int64(action)
 
 
+@kernel()
+def most_moves(trace):
+    """How many moves a playout makes at most."""
+    return trace.size if trace.size > 0 else np.int64(2**62)
+
+
 _compiling = threading.Lock()
 
 
@@ -120,7 +127,7 @@ def compiled(function: Any, signature: Any) -> Any:
 
 
 class Kernels(NamedTuple):
-    """The nine kernels of a game, with the signatures of this file."""
+    """The kernels of a game, with the signatures of this file."""
 
     reset: Any
     legal_actions: Any
@@ -131,9 +138,13 @@ class Kernels(NamedTuple):
     playout: Any
     playout_action: Any
     observe: Any
+    playout_actions: Any = None
+    """Lists what the random policy may play, in any order; None where that is every legal action."""
 
 
-SIGNATURES = Kernels(RESET, LEGAL_ACTIONS, IS_LEGAL, PLAY, READ_PAYOFFS, POSITION, PLAYOUT, PLAYOUT_ACTION, OBSERVE)
+SIGNATURES = Kernels(
+    RESET, LEGAL_ACTIONS, IS_LEGAL, PLAY, READ_PAYOFFS, POSITION, PLAYOUT, PLAYOUT_ACTION, OBSERVE, LEGAL_ACTIONS
+)
 
 
 class Live(Protocol):
@@ -150,6 +161,15 @@ class Live(Protocol):
 
     def mover_after(self, state: State, moves: Iterable[int]) -> int:
         """The player to move after moves from the root, -1 when the game is over."""
+
+
+class Victory(NamedTuple):
+    """How a game was won."""
+
+    kinds: tuple[str, ...]
+    """What the last move made, such as "ring"."""
+    cells: tuple[int, ...]
+    """Actions of stones that show it, ascending."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,8 +192,8 @@ class Rules:
     planes: tuple[int, int, int]
     """Shape of an observation: rows, columns, planes. Planes 0 and 1 hold the observer's and the next player's stones."""
     tiling: str
-    """How boards are drawn: "square", "hexagonal", "points" (stones on crossings, the first row at the bottom), "column"
-    (stones fall) or "track" (a line of steps)."""
+    """How boards are drawn: "square", "hexagonal", "hexagon" (of hexagonal cells), "points" (stones on crossings, the first row
+    at the bottom), "column" (stones fall) or "track" (a line of steps)."""
     kernels: Kernels
     action_name: Callable[[int], str]
     """Text of an action, as players of the game write it."""
@@ -183,6 +203,8 @@ class Rules:
     """Rewards of an environment for the payoffs 0 and 1; linear between."""
     why_illegal: Callable[[int], str] = field(default=lambda action: "it is not among the legal moves")
     """What is usually wrong with an illegal action of this game, for messages."""
+    victory: Callable[[State], Victory | None] | None = None
+    """How a game was won, None for one that was not; None for a game whose victories are all alike."""
     score: Callable[[State], float] | None = None
     """The first player's points less the second's, as if the game were over now; None where a game knows no points."""
     live: Live | None = None
@@ -190,7 +212,8 @@ class Rules:
 
     def __post_init__(self) -> None:
         for function, signature in zip(self.kernels, SIGNATURES, strict=True):
-            compiled(function, signature)
+            if function is not None:
+                compiled(function, signature)
 
     @cached_property
     def identity(self) -> tuple[Any, ...]:

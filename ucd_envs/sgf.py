@@ -145,7 +145,7 @@ def saved(
         raise ValueError(f"only Go and Hex are written as SGF, not {rules.name}")
     if len(comments) > len(actions):
         raise ValueError(f"there are {len(comments)} comments, but only {len(actions)} moves")
-    sgf, grammar, properties = _sgfmill()
+    sgf, grammar, properties = sgfmill_modules()
     presenter = properties.Presenter(ANY_SIDE, "UTF-8")
     settings = rules.settings
     rows, columns = settings["rows"], settings["columns"]
@@ -193,7 +193,7 @@ def saved(
     return written.decode()
 
 
-def _sgfmill() -> tuple[Any, Any, Any]:
+def sgfmill_modules() -> tuple[Any, Any, Any]:
     """The library's modules. Raises ImportError where it is not installed."""
     try:
         from sgfmill import sgf, sgf_grammar, sgf_properties
@@ -204,7 +204,7 @@ def _sgfmill() -> tuple[Any, Any, Any]:
 
 def _main_line(source: str | Path | bytes) -> list[Any]:
     """The nodes of the main line of the first game."""
-    sgf, grammar, properties = _sgfmill()
+    sgf, grammar, properties = sgfmill_modules()
     text = source.encode(errors="replace") if isinstance(source, str) else source
     data = text.read_bytes() if isinstance(text, Path) else text
     try:

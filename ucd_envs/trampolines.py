@@ -41,6 +41,7 @@ from ucd_envs.rules import (
     Rules,
     State,
     kernel,
+    most_moves,
 )
 
 
@@ -96,6 +97,7 @@ STATE = record(("player", np.int32), ("ply", np.int32), ("place", np.int64))
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 NUMBER, WORD, REAL = np.dtype(np.int32), np.dtype(np.uint64), np.dtype(np.float64)
 U32 = np.uint64(32)
+LOW = np.int64(0xFFFFFFFF)
 
 
 def call(address: Any, first: Any, second: Any) -> int:
@@ -194,25 +196,28 @@ def position(board, state, words):
 
 @kernel(PLAYOUT)
 def playout(board, state, rng, trace):
-    """Random steps to the end, by one callback that is given as many random words as it can need."""
+    """Random steps, by one callback that is given as many random words as it can need."""
     b, s = fields(board, BOARD), fields(state, STATE)
     bits = array_at(b.bits, (b.room,), WORD)
     first, second = rng[0], rng[1]
-    for i in range(b.longest - s.ply):
+    most = min(b.longest - s.ply, most_moves(trace))
+    for i in range(most):
         bits[i] = draw(rng) >> U32
     rng[0], rng[1] = first, second
-    played = np.int64(-1) if s.player == FAILED else call(b.playout, s.place, s.ply)
-    s.place = PAID
-    if played < 0:
+    answer = np.int64(-1) if s.player == FAILED else call(b.playout, s.place, most)
+    if answer < 0:
         s.player = FAILED
         return 0
+    played = answer & LOW
     numbers = array_at(b.numbers, (b.room,), NUMBER)
     for i in range(played):
         draw(rng)
         if trace.size > 0:
             trace[i] = numbers[i]
     s.ply += np.int32(played)
-    s.player = OVER
+    player = (answer >> 32) - 1
+    s.player = OVER if s.ply == b.longest else player
+    s.place = PAID if player == OVER else LIVE
     return played
 
 
@@ -384,18 +389,19 @@ class Trampolines:
             shares[player] = payoff
         return 0
 
-    def _playout(self, ply: int) -> int:
+    def _playout(self, most: int) -> int:
         bits, numbers = self._bits, self._numbers
         legal_actions, step = self.game.legal_actions, self.game.step
-        played, left, player = 0, self.game.longest - ply, self.game.player()
-        while player >= 0 and played < left:
+        played, player = 0, self.game.player()
+        while player >= 0 and played < most:
             actions = legal_actions()
             action = actions[(bits[played] * len(actions)) >> 32]
             numbers[played] = player << 16 | action  # as rules.traced does
             player = step(action)
             played += 1
-        self._payoffs(0)
-        return played
+        if player < 0:
+            self._payoffs(0)
+        return max(player + 1, 0) << 32 | played
 
     def _go_to(self, place: int) -> None:
         """Puts the live game at the root if that is where a state is."""

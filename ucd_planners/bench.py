@@ -15,7 +15,7 @@ from numba import types
 from ucd_envs import registry
 from ucd_envs.aec import BoardEnv
 from ucd_envs.rules import BYTES, Rules, compiled, kernel
-from ucd_planners import search
+from ucd_planners import binding
 from ucd_planners.notation import planner_from
 from ucd_planners.planner import Planner
 from ucd_planners.selection.ucd import UCD
@@ -25,7 +25,7 @@ BATCHES = 3
 PEER_PLIES = 5_000_000
 """Playouts times the longest game for which the peer is asked; above, one search of its would take minutes."""
 PLAYOUT = "playout"
-"""In place of a planner: light playouts from the start, without a search."""
+"""In place of a planner: light playouts from the start, without a binding."""
 
 DEPTHS = ("1,0,1", "0,0,1", "1,0,0", "0,1,2", "2,1,1", "inf,0,0")
 
@@ -54,13 +54,16 @@ def ucd_text(depths: str) -> str:
 
 
 def suite() -> list[Case]:
-    """The standard cases: every game with playouts, UCT and the simple way; Hex with more, Go with RAVE and more boards."""
-    hex_11, hex_5, go_9 = {"size": 11}, {"size": 5}, {"size": 9}
+    """The standard cases: every game with playouts, UCT and the simple way; Hex with more depths, Go with RAVE and more boards,
+    Havannah with CMC."""
+    hex_11, hex_5, go_9, havannah_5 = {"size": 11}, {"size": 5}, {"size": 9}, {"base": 5}
     games: list[tuple[str, dict[str, Any]]] = [
         ("hex_v0", hex_11),
         ("hex_v0", hex_5),
         ("go_v0", go_9),
         ("go_v0", {"size": 6, "komi": 5.5}),
+        ("havannah_v0", havannah_5),
+        ("havannah_v0", {"base": 8}),
         ("connect_four_v0", {}),
         ("tic_tac_toe_v0", {}),
         ("leftright_v0", {}),
@@ -74,6 +77,8 @@ def suite() -> list[Case]:
     cases += [Case("go_v0", planner, 10_000, go_9) for planner in ("rave", "rave_ucd", "grave")]
     cases += [Case("go_v0", PLAYOUT, 1, {"size": size}) for size in (13, 19)]
     cases += [Case("go_v0", planner, 100_000, {"size": 19}) for planner in ("uct(c=0.3)", ucd_text("1,0,1"), "rave_ucd")]
+    cases += [Case("havannah_v0", f"cmc(prob={prob},c=0.3)", 10_000, havannah_5) for prob in (0.35, 1)]
+    cases.append(Case("havannah_v0", PLAYOUT, 1, {"base": 4}))
     cases.append(Case("hex_v0", "uct(c=0.3)", 1, hex_5))
     cases += [Case("hex_v0", planner, 1_000_000, hex_11) for planner in ("uct(c=0.3)", ucd_text("1,0,1"))]
     return cases
@@ -100,10 +105,10 @@ def rate(run: Callable[[], int]) -> float:
     return statistics.median(rates)
 
 
-@kernel(types.void(search.BOUND, search.WORK_TUPLE, BYTES, BYTES, types.int64), counted=True)
+@kernel(types.void(binding.BOUND, binding.WORK_TUPLE, BYTES, BYTES, types.int64), counted=True)
 def play_out(bound, work, board, root, games):
     """So many playouts from one state, each from a fresh copy."""
-    play_out_all(search.kernels_of(bound), work, board, root, games)
+    play_out_all(binding.kernels_of(bound), work, board, root, games)
 
 
 @kernel()
@@ -112,13 +117,13 @@ def play_out_all(kernels, work, board, root, games):
     for _ in range(games):
         for i in range(root.size):
             work.state[i] = root[i]
-        kernels.playout(board, work.state, work.rng, work.trace)
+        kernels.playout(board, work.state, work.rng, work.moves)
         kernels.payoffs(board, work.state, work.payoffs)
 
 
 def playout_rate(rules: Rules) -> float:
     """Light playouts a second, their payoffs read."""
-    bound, work = search.bound_kernels(rules, UCD(table=False)), search.work_for(rules, UCD(table=False))
+    bound, work = binding.bound_kernels(rules, UCD(table=False)), binding.work_for(rules, UCD(table=False))
     work.rng[:] = 1, 2
     root = rules.initial_state().array()
     games = 10_000
@@ -198,6 +203,8 @@ def openspiel_name(rules: Rules) -> str | None:
         usual = {"rows": settings["columns"], "ko": "simple", "suicide": False, "black": "", "white": "", "first": "black"}
         alike = all(settings[name] == value for name, value in usual.items())
         return f"go(board_size={settings['columns']},komi={settings['komi']})" if alike else None
+    if rules.name == "havannah_v0":
+        return None if settings["swap"] else f"havannah(board_size={settings['base']})"
     return {"tic_tac_toe_v0": "tic_tac_toe"}.get(rules.name)
 
 

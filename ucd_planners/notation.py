@@ -3,8 +3,10 @@
     planner  =  name [ "(" [ key "=" value { "," key "=" value } ] ")" ]
     program  =  "gtp" "(" quoted text { "," key "=" value } ")"
     value    =  number | "-" number | "inf" | "true" | "false" | "none" | word | quoted text
+    policies =  policy { policy }, each written as a planner is
 
-The name is a preset, the keys are its parameters and those of Planner, each at most once; blanks are free between symbols.
+The name is a preset, the keys are its parameters and those of Planner, each at most once; blanks are free between symbols. The
+value of `policies` is quoted text, such as uct(policies="cmc(prob=0.5)").
 A number is decimal, of at most 39 digits before its point. Nothing is evaluated. A program is an opponent in matches, such as
 gtp("gnugo --mode gtp", timeout=30): the text is its command line, `timeout` the seconds that it has for a move.
 """
@@ -17,6 +19,7 @@ import re
 from typing import Any
 
 from ucd_planners.planner import Planner
+from ucd_planners.playouts import POLICIES, Policy
 from ucd_planners.presets import PRESETS
 
 WORDS = {"inf": math.inf, "true": True, "false": False, "True": True, "False": False, "none": None, "None": None}
@@ -50,9 +53,35 @@ def planner_from(text: str, **defaults: Any) -> Planner:
     for key in written:
         if key not in known:
             raise ValueError(f"{name} has no parameter {key!r}: expected one of {', '.join(known)}")
+    if "policies" in written:
+        written["policies"] = policies_from(written["policies"])
     if "playouts" in written or "seconds" in written:
         defaults = {key: value for key, value in defaults.items() if key not in ("playouts", "seconds")}
     return PRESETS[name](**{**defaults, **written})
+
+
+def policies_from(text: str) -> list[Policy]:
+    """The playout policies that a text names, such as "cmc(prob=0.5)".
+
+    Raises TypeError or ValueError as `planner_from` does.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"policies must be written as text, such as 'cmc(prob=0.5)', not {text!r}")
+    policies, place = [], 0
+    while text[place:].strip():
+        found = PLANNER.match(text, place)
+        if found is None:
+            raise ValueError(f"policies {text!r} do not parse: expected name(key=value, ...), such as cmc(prob=0.5)")
+        place = found.end()
+        policy, written = POLICIES.get(found[1]), arguments(text, found[2] or "")
+        if policy is None:
+            raise ValueError(f"unknown policy {found[1]!r}: expected one of {', '.join(POLICIES)}")
+        known = list(inspect.signature(policy).parameters)
+        for key in written:
+            if key not in known:
+                raise ValueError(f"{found[1]} has no parameter {key!r}: expected one of {', '.join(known)}")
+        policies.append(policy(**written))
+    return policies
 
 
 def parameters(preset: str) -> list[str]:
@@ -70,22 +99,25 @@ def parsed(text: str) -> tuple[str, dict[str, Any]]:
         raise TypeError(f"a planner must be written as text, such as 'uct(c=0.3)', not {text!r}")
     if len(text) > LONGEST:
         raise ValueError(f"a planner's text must have at most {LONGEST} characters, not {len(text)}")
-    written: dict[str, Any]
     command = COMMAND.fullmatch(text)
     found = PLANNER.fullmatch(text)
     if command is not None:
-        name, listed, written = PROGRAM, command[2], {"command": value_of(command[1])}
-    elif found is not None and found[1] != PROGRAM:
-        name, listed, written = found[1], found[2] or "", {}
-    elif found is not None:
+        return PROGRAM, {"command": value_of(command[1]), **arguments(text, command[2], "command")}
+    if found is not None and found[1] != PROGRAM:
+        return found[1], arguments(text, found[2] or "")
+    if found is not None:
         raise ValueError(f"planner {text!r} does not parse: expected a command line, such as {PROGRAM}('gnugo --mode gtp')")
-    else:
-        raise ValueError(f"planner {text!r} does not parse: expected name(key=value, ...), such as ucd(d1=1, d3=1, c=0.3)")
+    raise ValueError(f"planner {text!r} does not parse: expected name(key=value, ...), such as ucd(d1=1, d3=1, c=0.3)")
+
+
+def arguments(text: str, listed: str, *taken: str) -> dict[str, Any]:
+    """The parameters listed in a text. Raises ValueError for one that stands there twice or is taken already."""
+    written: dict[str, Any] = {}
     for key, value in PARAMETER.findall(listed):
-        if key in written:
+        if key in written or key in taken:
             raise ValueError(f"planner {text!r} has the parameter {key!r} twice")
         written[key] = value_of(value)
-    return name, written
+    return written
 
 
 def value_of(text: str) -> Any:

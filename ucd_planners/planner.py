@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from threading import Event, local
@@ -14,12 +14,14 @@ import numpy as np
 
 from ucd_envs.foreign import Adapter, adapted
 from ucd_envs.rng import seeded
-from ucd_envs.rules import Rules, State, flag, number, whole
-from ucd_planners import search as engine
+from ucd_envs.rules import Rules, State, compiled, flag, number, whole
+from ucd_planners.binding import bound_kernels, work_for
 from ucd_planners.diagram import Searched
 from ucd_planners.graph import BROKEN
 from ucd_planners.memory import Graph, Options
+from ucd_planners.playouts.seam import MOST_POLICIES, Policy
 from ucd_planners.result import FINALS, SearchResult, summary, variation
+from ucd_planners.search import SIMULATE, simulate
 from ucd_planners.selection.seam import Selection
 
 FIRST_ROOM = 65_536
@@ -36,17 +38,18 @@ ADDS = ("first", "all")
 class Planner:
     """A Monte-Carlo planner: `act(env)` and `search(env)` look at an environment and never change it.
 
-    selection: how moves are chosen and playouts added up; playouts or seconds: the budget of one search, exactly one of the
-    two; seed: the same seed gives the same moves, search after search (with a budget of seconds, speed enters); workers: so
-    many independent searches with an equal share of the budget each, run on threads, their root statistics added up;
-    final: how the move is chosen in the end, "visits", "mean" or "lower_bound"; max_nodes: the largest graph of a worker,
+        selection: how moves are chosen and playouts added up; playouts or seconds: the budget of one search, exactly one of the
+        two; seed: the same seed gives the same moves, search after search (with a budget of seconds, speed enters); workers: so
+        many independent searches with an equal share of the budget each, run on threads, their root statistics added up;
+        final: how the move is chosen in the end, "visits", "mean" or "lower_bound"; max_nodes: the largest graph of a worker,
     root and moves tried; a search that reaches it goes on inside it and says so; add: which positions of a simulation enter
     the graph, the "first" new one or "all"; urgency: the bound of an untried move, a number of 0 or more, infinite to try
     all moves of a position before any again [first-play urgency: Gelly and Wang 2006]; keep: whether a search that starts at
     a position of the graph of the one before goes on in it, what can no longer be reached being given back, instead of
     starting afresh; early: whether a search ends as soon as no move can overtake the most visited one, which changes no move
-    (with a budget in playouts, one worker and final="visits"); progress: called between pieces of the search, by each worker
-    in its own thread, with that worker's playouts and seconds; what it raises ends the search.
+    (with a budget in playouts, one worker and final="visits"); policies: one or several, at most four, that are asked in turn
+    for each move of a playout, such as CMC(prob=0.35), before the game's own random policy; progress: called between pieces
+    of the search, by each worker in its own thread, with that worker's playouts and seconds; what it raises ends the search.
 
     Raises TypeError or ValueError for a parameter that is not so.
     """
@@ -66,6 +69,7 @@ class Planner:
         urgency: float = math.inf,
         keep: bool = False,
         early: bool = False,
+        policies: Policy | Iterable[Policy] = (),
         progress: Callable[[int, float], None] | None = None,
     ) -> None:
         if (playouts is None) == (seconds is None):
@@ -91,6 +95,7 @@ class Planner:
         self.early = flag("early", early)
         if self.early and (self.playouts is None or self.workers > 1 or final != "visits"):
             raise ValueError('early goes with a budget in playouts, one worker and final="visits"')
+        self.policies = listed(policies)
         self.progress = progress
         self._workers: list[Worker] = []
         self._adapter: Adapter | None = None
@@ -232,7 +237,16 @@ class Planner:
 
     def __repr__(self) -> str:
         budget = f"playouts={self.playouts}" if self.playouts is not None else f"seconds={self.seconds}"
-        return f"<{self.name}: {self.selection}, {budget}, seed={self.seed}>"
+        parts = [str(self.selection), *map(str, self.policies), budget, f"seed={self.seed}"]
+        return f"<{self.name}: {', '.join(parts)}>"
+
+
+def listed(policies: Any) -> tuple[Policy, ...]:
+    """One policy or several. Raises TypeError for anything else and for too many."""
+    found = tuple(policies) if isinstance(policies, Iterable) else (policies,)
+    if len(found) > MOST_POLICIES or not all(hasattr(policy, "suggest") and not isinstance(policy, type) for policy in found):
+        raise TypeError(f"policies must be at most {MOST_POLICIES} playout policies such as CMC(), not {policies!r}")
+    return found
 
 
 _current = local()
@@ -244,11 +258,13 @@ class Worker:
 
     def __init__(self, planner: Planner, rules: Rules) -> None:
         self.planner, self.rules = planner, rules
-        self.kernels = engine.bound_kernels(rules, planner.selection)
+        self.policies = [policy for policy in planner.policies if policy.prob > 0]
+        compiled(simulate, SIMULATE)
+        self.kernels = bound_kernels(rules, planner.selection, self.policies)
         share = None if planner.playouts is None else planner.playouts // planner.workers + 1
         room = min(FIRST_ROOM if share is None else share, FIRST_ROOM, planner.max_nodes)
         self.graph = Graph(planner.selection, rules, room, planner.max_nodes - 1, planner.options)
-        self.work = engine.work_for(rules, planner.selection)
+        self.work = work_for(rules, planner.selection, self.policies)
         self.searched = Searched()
         self.cpu_seconds = 0.0
         self.running = False
@@ -257,6 +273,8 @@ class Worker:
         """Prepares a search from a state for so many playouts (None: until the seconds are gone)."""
         self.root, self.share, self.stop = state.array(), share, stop
         self.work.rng[:] = rng
+        for policy, memory in zip(self.policies, self.work.memories, strict=False):
+            policy.begin(memory)
         if self.rules.live is not None:
             self.rules.live.reseed(int(rng[0]))
         self.work.words[:] = np.frombuffer(state.position, np.uint64)
@@ -312,7 +330,7 @@ class Worker:
     def _simulate(self, goal: int) -> None:
         """Simulations until the graph has had so many. Raises what an environment that others wrote has raised."""
         graph = self.graph
-        while not engine.simulate(self.kernels, graph.header, self.work, self.rules.board, self.root, goal):
+        while not simulate(self.kernels, graph.header, self.work, self.rules.board, self.root, goal):
             caught = None if self.rules.live is None else self.rules.live.failure()
             if caught is not None:
                 raise caught

@@ -12,6 +12,7 @@
 | rave                  | all moves of a playout as first, in a tree       |
 | rave_ucd              | the same in a graph, depth_rave and depth_mean   |
 | grave                 | the same of the nearest position visited enough  |
+| cmc                   | UCT in a tree, playouts by CMC                   |
 
 c = 0.3 is the constant of [UCD section 4]. All take the budget and options of Planner by name.
 """
@@ -22,7 +23,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ucd_planners.planner import Planner
+from ucd_planners.planner import Planner, listed
+from ucd_planners.playouts import CMC
 from ucd_planners.selection.rave import RAVE
 from ucd_planners.selection.ucd import UCD
 from ucd_planners.selection.update_all import UpdateAll
@@ -94,7 +96,13 @@ def grave(ref: int = 50, bias: float = 1e-10, c: float = 0.0, **options: Any) ->
     return Planner(RAVE(bias, c, ref=ref), name="grave", **options)
 
 
+def cmc(prob: float = 0.35, threshold: float = 0.0, c: float = 0.3, **options: Any) -> Planner:
+    """UCT in a tree with contextual Monte Carlo [CMC], by default as in the best point of its Figure 3, then other policies."""
+    policies = (CMC(prob, threshold), *listed(options.pop("policies", ())))
+    return Planner(UCD(c=c, table=False), name="cmc", policies=policies, **options)
+
+
 PRESETS: dict[str, Callable[..., Planner]] = {
-    preset.__name__: preset for preset in (uct, ucd, uct0, uct1, uct2, uct3, simple_way, update_all, rave, rave_ucd, grave)
+    preset.__name__: preset for preset in (uct, ucd, uct0, uct1, uct2, uct3, simple_way, update_all, rave, rave_ucd, grave, cmc)
 }
 """Every preset by its name."""

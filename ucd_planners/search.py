@@ -3,7 +3,7 @@
 A simulation starts from the root's state. It *descends*: at each node an untried move goes before any tried one, in random
 order; a tried one is chosen by its upper confidence bound. A new move whose position is in the table is linked to that
 node and the descent goes on from there; a new position, or the end of the game, ends the descent. The rest of the game is
-*played out* at random and the payoffs are *backed up*.
+*played out* at random, or by policies that learn, and the payoffs are *backed up*.
 
 Two choices that papers leave open are options. `urgency` is the bound of an untried move; infinite, all of a node's moves are
 tried before any is chosen again. `add="all"` enters every position of the playout as well, so that a simulation's path goes
@@ -16,32 +16,13 @@ as it is and simulations go on in it: at a node with tried moves the choice is a
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
-from numba import config, types
-from numba.core.types import FunctionType
-from numba.experimental import structref
+from numba import types
 
-from ucd_envs.records import address_of, fields
-from ucd_envs.rules import (
-    ACTIONS,
-    BYTES,
-    FAILED,
-    HEADER,
-    LEGAL_ACTIONS,
-    PAYOFFS,
-    PLAY,
-    PLAYOUT,
-    PLAYOUT_ACTION,
-    POSITION,
-    READ_PAYOFFS,
-    RNG,
-    WORDS,
-    Rules,
-    compiled,
-    kernel,
-)
+from ucd_envs.records import fields
+from ucd_envs.rng import unit
+from ucd_envs.rules import BYTES, FAILED, HEADER, kernel, traced
+from ucd_planners.binding import BOUND, WORK_TUPLE, kernels_of
 from ucd_planners.graph import (
     BROKEN,
     GRAPH,
@@ -57,131 +38,10 @@ from ucd_planners.graph import (
     next_room,
     nodes,
 )
-from ucd_planners.selection.seam import BACK_UP, CHOOSE, WORK, Selection
+from ucd_planners.selection.seam import WORK
 from ucd_planners.selection.ucb import choose
 
-
-class Bound(NamedTuple):
-    """The kernels that a search calls. In compiled code a structure of function pointers, made once for a planner and a
-    game: passing the functions themselves costs 50 microseconds each at every call."""
-
-    legal_actions: Any
-    play: Any
-    payoffs: Any
-    position: Any
-    playout: Any
-    playout_action: Any
-    choose: Any
-    back_up: Any
-
-
-BOUND_SIGNATURES = Bound(LEGAL_ACTIONS, PLAY, READ_PAYOFFS, POSITION, PLAYOUT, PLAYOUT_ACTION, CHOOSE, BACK_UP)
-
-
-@structref.register
-class BoundType(types.StructRef):
-    """The numba type of bound kernels."""
-
-
-class BoundKernels(structref.StructRefProxy):
-    """Bound kernels as Python holds them."""
-
-
-structref.define_boxing(BoundType, BoundKernels)
-BOUND = BoundType([(name, FunctionType(signature)) for name, signature in BOUND_SIGNATURES._asdict().items()])
-
-
-@kernel(BOUND(*(FunctionType(signature) for signature in BOUND_SIGNATURES)), counted=True)
-def bind(legal_actions, play, payoffs, position, playout, playout_action, choose, back_up):
-    """The structure of these kernels."""
-    bound: Any = structref.new(BOUND)  # type: ignore[call-arg]
-    bound.legal_actions = legal_actions
-    bound.play = play
-    bound.payoffs = payoffs
-    bound.position = position
-    bound.playout = playout
-    bound.playout_action = playout_action
-    bound.choose = choose
-    bound.back_up = back_up
-    return bound
-
-
-def bound_kernels(rules: Rules, selection: Selection) -> Any:
-    """The kernels of a game and a selection, as `simulate` takes them; it is compiled now, before any clock runs."""
-    compiled(simulate, SIMULATE)
-    game = rules.kernels
-    kernels = (game.legal_actions, game.play, game.payoffs, game.position, game.playout, game.playout_action)
-    functions = (*kernels, compiled(selection.chooser or choose, CHOOSE), compiled(selection.kernel, BACK_UP))
-    if getattr(config, "DISABLE_JIT", 0):
-        return Bound(*functions)
-    return compiled(bind, bind.seam_signature)(*functions)
-
-
-class Work(NamedTuple):
-    """What one simulation works on."""
-
-    record: np.ndarray
-    """[WORK.itemsize] uint8: what the backup sees."""
-    state: np.ndarray
-    """[state_bytes] uint8: the position that the simulation has reached."""
-    rng: np.ndarray
-    """[2] uint64: the generator."""
-    actions: np.ndarray
-    """[actions] int32."""
-    words: np.ndarray
-    """[position_words] uint64."""
-    payoffs: np.ndarray
-    """[players] float64."""
-    trace: np.ndarray
-    """int32: for moves of the playout [longest + 1], and behind them for two numbers of every action of a player; or [0] where
-    the selection asks for none."""
-    path: np.ndarray
-    """[3, longest + 1] int32: sources of the descent's edges, then the known node where it ended, or -1; the edges, -1 for one
-    that is yet to be made; and for such a one the place of its move in the source's list, else -1."""
-
-
-WORK_TUPLE = types.NamedTuple((BYTES, BYTES, RNG, ACTIONS, WORDS, PAYOFFS, ACTIONS, types.int32[:, ::1]), Work)
-
-
-def work_for(rules: Rules, selection: Selection) -> Work:
-    """Room for the simulations of any search in a game with a selection."""
-    path = np.empty((3, rules.longest + 1), np.int32)
-    traces = selection.layout(rules.players).amaf > 0
-    pairs = rules.players * rules.actions
-    trace = np.zeros((path.shape[1] + 2 * pairs) * traces, np.int32)
-    header = np.zeros(WORK.itemsize, np.uint8)
-    fixed = header.view(WORK)[0]
-    fixed.longest = path.shape[1]
-    fixed.path_nodes, fixed.path_edges = address_of(path[0]), address_of(path[1])
-    fixed.playout = address_of(trace)
-    return Work(
-        header,
-        np.zeros(rules.state_bytes, np.uint8),
-        np.zeros(2, np.uint64),
-        np.empty(rules.actions, np.int32),
-        np.zeros(rules.position_words, np.uint64),
-        np.zeros(rules.players),
-        trace,
-        path,
-    )
-
-
 SIMULATE = types.boolean(BOUND, BYTES, WORK_TUPLE, BYTES, BYTES, types.int64)
-
-
-@kernel(inline=True)
-def kernels_of(bound):
-    """The kernels of a structure, ready to be called."""
-    return Bound(
-        bound.legal_actions,
-        bound.play,
-        bound.payoffs,
-        bound.position,
-        bound.playout,
-        bound.playout_action,
-        bound.choose,
-        bound.back_up,
-    )
 
 
 @kernel(SIMULATE, counted=True)
@@ -209,19 +69,25 @@ def run(kernels, g, work, board, root, playouts):
             return False
         g.depth = max(g.depth, length)
         extend(g, work, length)
-        played = np.int64(0)
+        if work.moves.size > 0:
+            write_down(g, work, length)
+        w.descent, w.count = length, length
         if plies > 0:
             length = walk(kernels, g, work, board, length)
+            w.count = length
+        elif player_of(work.state) >= 0 and w.policies > 0:
+            w.count = play_out(kernels, work, board, length)
         elif player_of(work.state) >= 0:
-            played = kernels.playout(board, work.state, work.rng, work.trace)
+            w.count += kernels.playout(board, work.state, work.rng, work.moves[length:])
         kernels.payoffs(board, work.state, work.payoffs)
         if player_of(work.state) == FAILED:
             g.wanted = BROKEN
             return False
         for player in range(work.payoffs.size):
             w.payoffs[player] = work.payoffs[player]
-        w.played = played
         kernels.back_up(g, w, length)
+        for policy in range(w.policies):
+            kernels.learn[policy](w, work.memories[policy])
         g.playouts += 1
     return True
 
@@ -338,11 +204,68 @@ def extend(g, work, length):
 
 
 @kernel()
+def write_down(g, work, length):
+    """Writes down the moves of a descent."""
+    for depth in range(length):
+        mover = nodes(g)[work.path[0, depth]].mover
+        work.moves[depth] = traced(mover, edges(g)[work.path[1, depth]].action)
+
+
+@kernel()
+def play_out(kernels, work, board, count):
+    """Plays the rest of the game by the policies, after so many moves of a simulation; how many it then has.
+
+    Moves for which no policy is asked are played together by the game's own playout, which is faster.
+    """
+    w = fields(work.record, WORK)
+    while player_of(work.state) >= 0:
+        asked, more = asked_of(w, work.rng), np.int64(0)
+        while asked == 0 and count + more < w.longest - 1:
+            asked, more = asked_of(w, work.rng), more + 1
+        if more > 0:
+            count += kernels.playout(board, work.state, work.rng, work.moves[count : count + more])
+            if player_of(work.state) < 0:
+                break
+        action = suggestion(kernels, work, board, count, asked)
+        if action < 0:
+            count += kernels.playout(board, work.state, work.rng, work.moves[count : count + 1])
+            continue
+        work.moves[count] = traced(player_of(work.state), action)
+        kernels.play(board, work.state, action)
+        count += 1
+    return count
+
+
+@kernel()
+def asked_of(w, rng):
+    """The policies that are asked for one move, a bit for each."""
+    asked = np.int64(0)
+    for policy in range(w.policies):
+        if w.probs[policy] == 1.0 or unit(rng) < w.probs[policy]:
+            asked |= 1 << policy
+    return asked
+
+
+@kernel()
+def suggestion(kernels, work, board, count, asked):
+    """What the first of the policies asked that has a suggestion suggests after so many moves of a simulation, else -1."""
+    w = fields(work.record, WORK)
+    for policy in range(w.policies):
+        if asked >> policy & 1:
+            suggest, memory = kernels.suggest[policy], work.memories[policy]
+            action = suggest(kernels.playout_actions, board, work.state, w, count, memory, work.rng)
+            if action >= 0:
+                return action
+    return np.int64(-1)
+
+
+@kernel()
 def walk(kernels, g, work, board, length):
-    """Plays the rest of the game at random, its positions as nodes and its moves as edges of the path; the path's length.
+    """Plays the rest of the game as `play_out`, its positions as nodes and its moves as edges of the path; the path's length.
 
     Needs room for all of it.
     """
+    w = fields(work.record, WORK)
     number = np.int64(work.path[1, length - 1])
     while player_of(work.state) >= 0:
         node = np.int64(edges(g)[number].target)
@@ -350,9 +273,13 @@ def walk(kernels, g, work, board, length):
             node = arrive(kernels, g, work, board, np.int64(work.path[0, length - 1]), number)
         if nodes(g)[node].moves == 0 and not list_moves(kernels, g, work, board, node):
             return length
-        action = kernels.playout_action(board, work.state, work.rng)
+        action = suggestion(kernels, work, board, length, asked_of(w, work.rng))
+        if action < 0:
+            action = kernels.playout_action(board, work.state, work.rng)
         if player_of(work.state) == FAILED:
             return length
+        if work.moves.size > 0:
+            work.moves[length] = traced(player_of(work.state), action)
         number = edge_of(g, node, action)
         kernels.play(board, work.state, action)
         work.path[0, length] = node

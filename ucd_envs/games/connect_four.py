@@ -38,6 +38,7 @@ from ucd_envs.rules import (
     Kernels,
     Rules,
     kernel,
+    most_moves,
     traced,
     whole,
 )
@@ -108,11 +109,11 @@ def position(board, state, words):
 
 @kernel(PLAYOUT)
 def playout(board, state, rng, trace):
-    """Random moves to the end."""
+    """Random moves."""
     b = fields(board, BOARD)
     s = fields(state, STATE)
     played = 0
-    while s.player >= 0:
+    while s.player >= 0 and played < most_moves(trace):
         column = random_column(b, s, rng)
         if trace.size > 0:
             trace[played] = traced(s.player, column)

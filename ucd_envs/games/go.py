@@ -57,12 +57,13 @@ from ucd_envs.rules import (
     State,
     flag,
     kernel,
+    most_moves,
     number,
     traced,
     whole,
 )
 from ucd_envs.stones import chains, points, superko
-from ucd_envs.stones.chains import BLACK, CELLS, EMPTY, POINTS, ROOM, SIDE, SURROUNDED, U0, U1, U2, U4, UP, WHITE
+from ucd_envs.stones.chains import CELLS, EMPTY, POINTS, ROOM, SIDE, SURROUNDED, U0, U1, U2, U4
 
 U32 = np.uint64(32)
 
@@ -193,13 +194,13 @@ def position(board, state, words):
 
 @kernel(PLAYOUT)
 def playout(board, state, rng, trace):
-    """Moves of the random policy to the end."""
+    """Moves of the random policy."""
     b = fields(board, BOARD)
     s = fields(state, STATE)
     player, passes, ply = s.player, s.passes, s.ply
     cells = b.rows * b.columns
     first, second = rng[0], rng[1]
-    while passes < 2 and ply < b.longest:
+    while passes < 2 and ply < min(b.longest, s.ply + most_moves(trace)):
         left, point = s.vacant, U0
         while left > U0:
             bits, first, second = stepped(first, second)
@@ -232,7 +233,8 @@ def playout(board, state, rng, trace):
     rng[0], rng[1] = first, second
     count = ply - s.ply
     s.passes, s.ply, s.player = passes, ply, player
-    finish(s)
+    if passes == 2 or ply == b.longest or (b.mercy and abs(s.lead) > b.mercy):
+        finish(s)
     return count
 
 
@@ -269,6 +271,22 @@ def observe(board, state, player, planes):
         planes[at + 2] = 1 - player
         planes[at + 3] = s.ko == p
         planes[at + 4] = s.passes > 0
+
+
+@kernel(LEGAL_ACTIONS)
+def playout_actions(board, state, actions):
+    """Legal points but true eyes and one-stone suicides, in any order, or a pass where there is none."""
+    b = fields(board, BOARD)
+    s = fields(state, STATE)
+    count = U0
+    for i in range(s.vacant):
+        p = np.uint64(s.empty[i])
+        actions[count] = b.action[p]
+        count += np.uint64(sensible(b, s, state, p, s.player))
+    if count == U0:
+        actions[0] = b.rows * b.columns
+        return np.int64(1)
+    return np.int64(count)
 
 
 @kernel()
@@ -320,29 +338,9 @@ def area(state):
 
 @kernel()
 def finish(s):
-    """The game is over: counts the area. Each region is gathered at the front of the empty points not counted yet."""
+    """The game is over: counts the area."""
     s.player = -1
-    s.area = s.lead
-    start = U0
-    while start < s.vacant:
-        seen, done, end = np.uint8(0), start, start + U1
-        while done < end:
-            p = np.uint64(s.empty[done])
-            done += U1
-            seen |= s.colour[p - U1] | s.colour[p + U1] | s.colour[p - UP] | s.colour[p + UP]
-            if s.around[p] >= ROOM:
-                for q in (p - U1, p + U1, p - UP, p + UP):
-                    if s.colour[q] == EMPTY and s.place[q] >= end:
-                        other, i = np.uint64(s.empty[end]), np.uint64(s.place[q])
-                        s.empty[end], s.empty[i] = q, other
-                        s.place[q], s.place[other] = end, i
-                        end += U1
-        owner = seen & np.uint8(3)
-        if owner == BLACK:
-            s.area += np.int64(end - start)
-        elif owner == WHITE:
-            s.area -= np.int64(end - start)
-        start = end
+    s.area = s.lead + chains.surrounded(s)
 
 
 @lru_cache(maxsize=None, typed=True)
@@ -429,7 +427,9 @@ def rules(
         position_words=1 + (2 * cells + 63) // 64 + (ko != "simple"),
         planes=(rows, columns, 5),
         tiling="points",
-        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, position, playout, playout_action, observe),
+        kernels=Kernels(
+            reset, legal_actions, is_legal, play, payoffs, position, playout, playout_action, observe, playout_actions
+        ),
         action_name=lambda action: points.action_name(action, rows, columns),
         action_named=lambda text: points.action_named(text, rows, columns),
         score=score,

@@ -44,6 +44,7 @@ from ucd_envs.rules import (
     cell_named,
     flag,
     kernel,
+    most_moves,
     traced,
     whole,
 )
@@ -51,11 +52,7 @@ from ucd_envs.rules import (
 SIDE = 19
 """The longest side of a board."""
 ONE = np.uint32(1)
-U1 = np.uint64(1)
-U2 = np.uint64(2)
-U45 = np.uint64(64 - SIDE)
-U32 = np.uint64(32)
-U64 = np.uint64(64)
+U1, U2, U32, U45, U64 = (np.uint64(n) for n in (1, 2, 32, 64 - SIDE, 64))
 
 BOARD = record(
     ("rows", np.int32), ("columns", np.int32), ("swap", np.int32), ("stones", np.int32), ("opening", np.int32, (SIDE * SIDE,))
@@ -172,18 +169,19 @@ def position(board, state, words):
 
 @kernel(PLAYOUT)
 def playout(board, state, rng, trace):
-    """Random moves to the end. Without a trace the empty cells are filled at once: a full board has one winner, the one who
+    """Random moves. Without a trace the empty cells are filled at once: a full board has one winner, the one who
     would have joined first, because a chain once made stays."""
     b = fields(board, BOARD)
     s = fields(state, STATE)
-    played = 0
-    while b.swap and s.player >= 0 and s.ply < 2:
+    played, most = 0, most_moves(trace)
+    one_by_one = most < b.rows * b.columns
+    while s.player >= 0 and played < most and (one_by_one or (b.swap and s.ply < 2)):
         action = playout_action(board, state, rng)
         if trace.size > 0:
             trace[played] = traced(s.player, action)
         play(board, state, action)
         played += 1
-    if s.player < 0:
+    if s.player < 0 or played == most:
         return played
     if trace.size > 0:
         return played + play_in_random_order(board, state, rng, trace[played:])

@@ -34,6 +34,7 @@ from ucd_envs.rules import (
     Kernels,
     Rules,
     kernel,
+    most_moves,
     traced,
     whole,
 )
@@ -95,9 +96,10 @@ def position(board, state, words):
 
 @kernel(PLAYOUT)
 def playout(board, state, rng, trace):
-    """Random steps to the end, 64 to a random word."""
+    """Random steps, 64 to a random word."""
     s = fields(state, STATE)
-    left_over = np.uint64(fields(board, BOARD).steps - s.ply)
+    steps = fields(board, BOARD).steps
+    left_over = np.uint64(min(steps - s.ply, most_moves(trace)))
     played = np.uint64(0)
     while played < left_over:
         bits = draw(rng)
@@ -110,7 +112,7 @@ def playout(board, state, rng, trace):
                 trace[played + i] = traced(0, np.int64((bits >> i) & U1))
         played += count
     s.ply += np.int32(played)
-    s.player = -1
+    s.player = -1 if s.ply == steps else 0
     return np.int64(played)
 
 

@@ -31,6 +31,7 @@ from ucd_envs.rules import (
     Rules,
     cell_named,
     kernel,
+    most_moves,
     traced,
 )
 
@@ -107,10 +108,10 @@ def position(board, state, words):
 
 @kernel(PLAYOUT)
 def playout(board, state, rng, trace):
-    """Random moves to the end."""
+    """Random moves."""
     s = fields(state, STATE)
     played = 0
-    while s.player >= 0:
+    while s.player >= 0 and played < most_moves(trace):
         action = playout_action(board, state, rng)
         if trace.size > 0:
             trace[played] = traced(s.player, action)

@@ -218,3 +218,32 @@ def put_empty(s, p):
     s.place[p] = s.vacant
     s.empty[s.vacant] = p
     s.vacant += U1
+
+
+@kernel()
+def surrounded(s):
+    """Empty points of regions that touch Black only, less those that touch White only.
+
+    Each region is gathered at the front of the empty points not counted yet.
+    """
+    points, start = np.int64(0), U0
+    while start < s.vacant:
+        seen, done, end = np.uint8(0), start, start + U1
+        while done < end:
+            p = np.uint64(s.empty[done])
+            done += U1
+            seen |= s.colour[p - U1] | s.colour[p + U1] | s.colour[p - UP] | s.colour[p + UP]
+            if s.around[p] >= ROOM:
+                for q in (p - U1, p + U1, p - UP, p + UP):
+                    if s.colour[q] == EMPTY and s.place[q] >= end:
+                        other, i = np.uint64(s.empty[end]), np.uint64(s.place[q])
+                        s.empty[end], s.empty[i] = q, other
+                        s.place[q], s.place[other] = end, i
+                        end += U1
+        owner = seen & np.uint8(3)
+        if owner == BLACK:
+            points += np.int64(end - start)
+        elif owner == WHITE:
+            points -= np.int64(end - start)
+        start = end
+    return points

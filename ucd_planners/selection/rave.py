@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from ucd_envs.rng import below
-from ucd_envs.rules import flag, kernel, number, traced, whole
+from ucd_envs.rules import flag, kernel, number, whole
 from ucd_planners.graph import amaf, edges, exploit, explore, mixed, moves, nodes, sums, weight
 from ucd_planners.selection import ucd
-from ucd_planners.selection.seam import BACK_UP, CHOOSE, Layout, Parameters, checked_constant, notes_of, path_of, trace_of
+from ucd_planners.selection.seam import BACK_UP, CHOOSE, Layout, Parameters, checked_constant, moves_of, notes_of, path_of
 from ucd_planners.selection.ucd import UCD
 
 U0, U1, U16, LOW = np.uint64(0), np.uint64(1), np.uint64(16), np.uint64(0xFFFF)
@@ -84,9 +84,9 @@ def back_up(g, w, length):
     stamps, listed = notes_of(w, g.players * g.actions)
     w.rounds += 1
     stamp, count = np.int32(w.rounds & 0x7FFFFFFF), U0
-    trace = trace_of(w)
-    for i in range(np.uint64(w.played)):
-        count = note(g, stamps, listed, stamp, count, trace[i])
+    played = moves_of(w)
+    for i in range(np.uint64(length), np.uint64(w.count)):
+        count = note(g, stamps, listed, stamp, count, played[i])
     for depth in range(length - 1, -1, -1):
         number, source = np.int64(path_edges[depth]), np.int64(path_nodes[depth])
         target = np.int64(edges(g)[number].target)
@@ -96,8 +96,7 @@ def back_up(g, w, length):
                     adopt(g, number, source, target)
                 mix(g, source, target, listed, count, w.payoffs)
             add_played(g, target, listed, count, w.payoffs)
-        move = traced(nodes(g)[source].mover, edges(g)[number].action)
-        count = note(g, stamps, listed, stamp, count, move)
+        count = note(g, stamps, listed, stamp, count, played[depth])
     add_played(g, np.int64(path_nodes[0]), listed, count, w.payoffs)
 
 

@@ -4,9 +4,9 @@ At each node of a descent the search calls `choose(g, w, node, may_add, rng)`, w
 list: the first `tried` have edges; `may_add` says whether one without may be chosen; -1: there is nothing to choose from.
 
 After each simulation it calls `back_up(g, w, length)` with the records of the graph and of the simulation: the first `length`
-entries of `path_of(w)` are the sources and edges of the descent, the first `w.played` of `trace_of(w)` the moves of the playout
-where the selection asks for them, `w.payoffs` each player's payoff. The kernel leaves `exploit`, `explore` and `weight` right
-for the next choice.
+entries of `path_of(w)` are the sources and edges of the descent, the first `w.count` of `moves_of(w)` its moves and then those
+of the playout where the selection asks for them, `w.payoffs` each player's payoff. The kernel leaves `exploit`, `explore` and
+`weight` right for the next choice.
 """
 
 from __future__ import annotations
@@ -20,21 +20,28 @@ from ucd_envs.records import array_at, record
 from ucd_envs.rules import RNG, kernel, number
 from ucd_planners.graph import GRAPH_RECORD, INDEX
 
-MOST_PLAYERS = 16
+MOST_PLAYERS, MOST_POLICIES = 16, 4
 
 WORK = record(
     ("path_nodes", np.uint64),
     ("path_edges", np.uint64),
     ("longest", np.int64),
     ("payoffs", np.float64, (MOST_PLAYERS,)),
-    ("playout", np.uint64),
-    ("played", np.int64),
+    ("moves", np.uint64),
+    ("descent", np.int64),
+    ("count", np.int64),
+    ("notes", np.uint64),
+    ("actions", np.uint64),
+    ("action_room", np.int64),
+    ("policies", np.int64),
+    ("probs", np.float64, (MOST_POLICIES,)),
     ("reference", np.int64),
     ("rounds", np.int64),
 )
-"""What one simulation leaves for its selection: the addresses of the path and its capacity, each player's payoff, the address
-of the playout's moves and how many there are, and, for a selection to remember, a node of the descent and how often it has
-taken notes."""
+"""What one simulation leaves for its selection and policies: the addresses of the path and its capacity, each player's payoff,
+the address of the moves, how many those of the descent are and how many all, the addresses of room for notes and for a list of
+actions, how many policies play out and how often each is asked, and, for a selection to remember, a node of the descent and how
+often it has taken notes."""
 WORK_RECORD = from_dtype(WORK)
 CHOOSE = types.int64(GRAPH_RECORD, WORK_RECORD, types.int64, types.boolean, RNG)
 BACK_UP = types.void(GRAPH_RECORD, WORK_RECORD, types.int64)
@@ -47,15 +54,21 @@ def path_of(w):
 
 
 @kernel(inline=True)
-def trace_of(w):
-    """The playout's moves, each player * 2**16 + action: [longest] int32."""
-    return array_at(w.playout, (w.longest,), INDEX)
+def moves_of(w):
+    """The simulation's moves from the root on, each player * 2**16 + action: [longest] int32."""
+    return array_at(w.moves, (w.longest,), INDEX)
+
+
+@kernel(inline=True)
+def actions_of(w):
+    """Room for a list of all actions: [actions] int32."""
+    return array_at(w.actions, (w.action_room,), INDEX)
 
 
 @kernel(inline=True)
 def notes_of(w, pairs):
     """Two numbers for every action of a player, to note what was played: [2, pairs] int32."""
-    return array_at(w.playout + np.uint64(4) * np.uint64(w.longest), (2, pairs), INDEX)
+    return array_at(w.notes, (2, pairs), INDEX)
 
 
 class Layout(NamedTuple):

@@ -1,0 +1,327 @@
+"""Havannah.
+
+Board    a hexagon of hexagonal cells, `base` (2 to 10) on a side: cells (x, y) with 0 <= x, y < 2 base - 1 and
+         |x - y| < base. Cell (x, y) touches (x +- 1, y), (x, y +- 1), (x + 1, y + 1) and (x - 1, y - 1).
+Players  two; both may use all sides.
+Turn     a stone on an empty cell, for good. With `swap`, the second move of the game may be a swap instead.
+End      at the first chain of one's stones that is a ring around at least one cell, whatever lies there; a bridge between two
+         of the six corners; or a fork that touches three of the six edges. Corners belong to no edge. That player wins; a full
+         board without any is a draw. `Rules.victory` tells how the game was won, and by which stones.
+Moves    cells row by row, y from 0, in each row x ascending: 0 ... cells - 1. With `swap` one more action, written "swap".
+Source   Freeling 1981; the game of [CMC 6].
+
+choice            here                                            elsewhere
+names of cells    as on Little Golem: the letter of y, and x      castro, morat: the letter of y and x + 1, "h9"; OpenSpiel
+                  counted from the row's own first cell: (8, 7)   has the letter of x and y + 1
+                  at base 5 is "h5"
+swap              the stone becomes player 1's where it lies      Little Golem exchanges the seats, which is the same game
+actions           cells only                                      OpenSpiel numbers the cut corners too, y (2 base - 1) + x
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ucd_envs.records import array_at, configuration, fields, record
+from ucd_envs.rng import below, stepped
+from ucd_envs.rules import (
+    IS_LEGAL,
+    LEGAL_ACTIONS,
+    OBSERVE,
+    PLAY,
+    PLAYOUT,
+    PLAYOUT_ACTION,
+    POSITION,
+    READ_PAYOFFS,
+    RESET,
+    Kernels,
+    Rules,
+    State,
+    Victory,
+    flag,
+    kernel,
+    most_moves,
+    traced,
+    whole,
+)
+from ucd_envs.stones.hexagon import cells_of, shape
+from ucd_envs.stones.rings import HEXAGON, KINDS, MOST_BASE, SIDE, hexagon, put, split
+
+U0, U1, U2, U32, U64 = (np.uint64(n) for n in (0, 1, 2, 32, 64))
+ONE = np.uint32(1)
+LINK, POINT = np.dtype(np.uint32), np.dtype(np.uint16)
+
+BOARD = record(("swap", np.int32), *HEXAGON)
+STATE = record(
+    ("player", np.int32),
+    ("ply", np.int32),
+    ("winner", np.int32),
+    ("kinds", np.int32),
+    ("last", np.int32),
+    ("vacant", np.uint64),
+    ("stones", np.uint32, (2, SIDE + 2)),
+)
+"""`kinds`: RING, BRIDGE, FORK of the last stone; `last`: its cell. Behind the record lie the links of all points, where that of
+an empty one is its place in the list of empty points, and that list."""
+RECORD_BYTES = np.uint64(STATE.itemsize)
+
+
+@kernel(RESET)
+def reset(board, state):
+    """The empty board."""
+    b, s = fields(board, BOARD), fields(state, STATE)
+    s.player = 0
+    s.ply = 0
+    s.winner = -1
+    s.kinds = 0
+    s.last = -1
+    s.vacant = b.cells
+    for player in range(2):
+        for row in range(SIDE + 2):
+            s.stones[player, row] = 0
+    for i in range(RECORD_BYTES, np.uint64(state.size)):
+        state[i] = 0
+    links, empty = links_of(state, b), empty_of(state, b)
+    for i in range(b.cells):
+        empty[i] = b.point[i]
+        links[b.point[i]] = i
+
+
+@kernel(LEGAL_ACTIONS)
+def legal_actions(board, state, actions):
+    """Every empty cell, and the swap at the second move."""
+    b, s = fields(board, BOARD), fields(state, STATE)
+    count = U0
+    if s.player < 0:
+        return np.int64(0)
+    cell = U0
+    for row in range(np.uint64(b.side)):
+        vacant = ~(s.stones[0, row + U1] | s.stones[1, row + U1]) >> np.uint32(b.first[row])
+        for column in range(b.width[row]):
+            actions[count] = cell
+            count += (vacant >> np.uint32(column)) & ONE
+            cell += U1
+    if b.swap and s.ply == 1:
+        actions[count] = b.cells
+        count += U1
+    return np.int64(count)
+
+
+@kernel(IS_LEGAL)
+def is_legal(board, state, action):
+    """Whether the cell is empty, or the swap is on."""
+    b, s = fields(board, BOARD), fields(state, STATE)
+    cells = np.int64(b.cells)
+    if s.player < 0 or action < 0 or action > cells:
+        return False
+    if action == cells:
+        return b.swap != 0 and s.ply == 1
+    return is_empty(b, s, np.uint64(b.point[action]))
+
+
+@kernel(PLAY)
+def play(board, state, action):
+    """Puts the mover's stone on an empty cell, or swaps; the game is over when the stone wins or was the last."""
+    b, s = fields(board, BOARD), fields(state, STATE)
+    player = s.player
+    s.ply += 1
+    s.player = 1 - player
+    if action == np.int64(b.cells):
+        for row in range(SIDE + 2):
+            s.stones[1, row], s.stones[0, row] = s.stones[0, row], 0
+        return
+    links, empty, p = links_of(state, b), empty_of(state, b), np.uint64(b.point[action])
+    s.vacant -= U1
+    place, other = np.uint64(links[p]), np.uint64(empty[s.vacant])
+    empty[place] = other
+    links[other] = place
+    settle(b, s, put(b, s, links, np.uint64(player), p), player, p)
+
+
+@kernel(READ_PAYOFFS)
+def payoffs(board, state, out):
+    """1 for the winner and 0 for the other; 1/2 each for a full board."""
+    winner = fields(state, STATE).winner
+    for player in range(2):
+        out[player] = 0.5 if winner < 0 else 1.0 - abs(winner - player)
+
+
+@kernel(POSITION)
+def position(board, state, words):
+    """Two bits for the mover, then the rows of both players one behind another."""
+    b, s = fields(board, BOARD), fields(state, STATE)
+    word, used, filled = np.uint64(s.player + 1), U2, np.uint64(0)
+    for player in range(2):
+        for row in range(b.side):
+            width = b.width[row]
+            bits = np.uint64(s.stones[player, row + 1] >> np.uint32(b.first[row]))
+            word |= bits << used
+            used += width
+            if used >= U64:
+                words[filled] = word
+                filled += U1
+                used -= U64
+                word = bits >> (width - used)
+    if filled < np.uint64(words.size):
+        words[filled] = word
+
+
+@kernel(PLAYOUT)
+def playout(board, state, rng, trace):
+    """The empty cells in random order."""
+    b, s = fields(board, BOARD), fields(state, STATE)
+    played, most, ply = np.int64(0), most_moves(trace), s.ply
+    while b.swap and s.player >= 0 and s.ply < 2 and played < most:
+        action = playout_action(board, state, rng)
+        if trace.size > 0:
+            trace[played] = traced(s.player, action)
+        play(board, state, action)
+        played += 1
+    if s.player < 0 or played == most:
+        return played
+    links, empty, vacant, player = links_of(state, b), empty_of(state, b), s.vacant, np.uint64(s.player)
+    low, high = rng[0], rng[1]
+    while True:
+        bits, low, high = stepped(low, high)
+        place = ((bits >> U32) * vacant) >> U32
+        p = np.uint64(empty[place])
+        vacant -= U1
+        empty[place] = empty[vacant]
+        if trace.size > 0:
+            links[np.uint64(empty[vacant])] = place
+            trace[played] = traced(player, b.action[p])
+        played += 1
+        kinds = put(b, s, links, player, p)
+        player ^= U1
+        if kinds or vacant == 0 or played == most:
+            break
+    rng[0], rng[1] = low, high
+    s.ply = ply + played
+    s.vacant = vacant
+    settle(b, s, kinds, np.int64(player ^ U1), p)
+    return played
+
+
+@kernel(PLAYOUT_ACTION)
+def playout_action(board, state, rng):
+    """Any legal move, each with the same probability."""
+    b, s = fields(board, BOARD), fields(state, STATE)
+    rank = below(rng, s.vacant + np.uint64(b.swap and s.ply == 1))
+    return np.int64(b.cells) if rank == s.vacant else np.int64(b.action[empty_of(state, b)[rank]])
+
+
+@kernel(OBSERVE)
+def observe(board, state, player, planes):
+    """Own stones, the other's, ones on the cells of the board, and, with the swap rule, ones while a swap is on."""
+    b, s = fields(board, BOARD), fields(state, STATE)
+    depth = 4 if b.swap else 3
+    for at in range(planes.size):
+        planes[at] = 0
+    for cell in range(b.cells):
+        row, column = split(b, np.uint64(b.point[cell]))
+        at = ((np.int64(row) - 1) * b.side + np.int64(column) - 1) * depth
+        planes[at] = (s.stones[player, row] >> np.uint32(column)) & U1
+        planes[at + 1] = (s.stones[1 - player, row] >> np.uint32(column)) & U1
+        planes[at + 2] = 1
+    for at in range(3, planes.size if b.swap else 0, depth):
+        planes[at] = 1 if s.ply == 1 and s.player == player else 0
+
+
+@kernel(LEGAL_ACTIONS)
+def playout_actions(board, state, actions):
+    """All legal moves, in the order of the empty points, which is the fastest."""
+    b, s = fields(board, BOARD), fields(state, STATE)
+    empty = empty_of(state, b)
+    for i in range(s.vacant):
+        actions[i] = b.action[empty[i]]
+    if b.swap and s.ply == 1:
+        actions[s.vacant] = b.cells
+    return np.int64(s.vacant + np.uint64(b.swap and s.ply == 1))
+
+
+@kernel(inline=True)
+def links_of(state, b):
+    """[points] uint32."""
+    return array_at(np.uint64(state.ctypes.data) + RECORD_BYTES, (np.uint64(b.side + 2) << b.shift,), LINK)
+
+
+@kernel(inline=True)
+def empty_of(state, b):
+    """[cells] uint16: the first `vacant` are the empty points, in any order."""
+    points = np.uint64(b.side + 2) << b.shift
+    return array_at(np.uint64(state.ctypes.data) + RECORD_BYTES + (points << U2), (b.cells,), POINT)
+
+
+@kernel()
+def is_empty(b, s, p):
+    """Whether no stone lies on a point."""
+    row, column = split(b, p)
+    return ((s.stones[0, row] | s.stones[1, row]) >> np.uint32(column)) & U1 == 0
+
+
+@kernel()
+def settle(b, s, kinds, player, p):
+    """Ends the game after a player's stone on a point, if it is over."""
+    s.last = b.action[p]
+    s.kinds = np.int64(kinds)
+    s.winner = player if kinds else -1
+    s.player = -1 if kinds or s.vacant == 0 else 1 - player
+
+
+@lru_cache(maxsize=None, typed=True)
+def rules(base: int = 8, swap: bool = False) -> Rules:
+    """Havannah with `base` cells, 2 to 10, on a side of the board. Raises ValueError for another base."""
+    base, swap = whole("base", base, 2, MOST_BASE), flag("swap", swap)
+    grid, side = cells_of(base), 2 * base - 1
+    cells = len(grid)
+    names = [f"{chr(ord('a') + y)}{x - max(0, y - base + 1) + 1}" for x, y in grid] + ["swap"] * swap
+    places = {name: place for place, name in enumerate(names)}
+
+    def action_named(text: str) -> int:
+        if text.lower() not in places:
+            raise ValueError(f"{text!r} is no cell of this board: expected a1 to {names[cells - 1]}")
+        return places[text.lower()]
+
+    def victory(state: State) -> Victory | None:
+        s = fields(state.array(), STATE)
+        if s.winner < 0:
+            return None
+        stones = {(x, y) for x, y in grid if int(s.stones[s.winner, y + 1]) >> x + 1 & 1}
+        kinds = tuple(kind for bit, kind in enumerate(KINDS) if int(s.kinds) >> bit & 1)
+        return Victory(kinds, tuple(sorted(grid.index(cell) for cell in shape(kinds[0], base, stones, grid[s.last]))))
+
+    return Rules(
+        name="havannah_v0",
+        settings={"base": base, "swap": swap},
+        players=2,
+        actions=cells + swap,
+        longest=cells + swap,
+        board=configuration(BOARD, swap=swap, **hexagon(base)),
+        state_bytes=STATE.itemsize + (4 * ((side + 2) << (4 if base < 8 else 5)) + 2 * cells + 7) // 8 * 8,
+        position_words=(2 + 2 * cells + 63) // 64,
+        planes=(side, side, 4 if swap else 3),
+        tiling="hexagon",
+        kernels=Kernels(
+            reset, legal_actions, is_legal, play, payoffs, position, playout, playout_action, observe, playout_actions
+        ),
+        action_name=names.__getitem__,
+        action_named=action_named,
+        why_illegal=lambda action: "the swap is on at the second move only" if action == cells else "the cell is taken",
+        victory=victory,
+    )
+
+
+EXAMPLES: tuple[dict[str, Any], ...] = (
+    {"base": 2},
+    {"base": 2, "swap": True},
+    {"base": 3},
+    {"base": 4, "swap": True},
+    {"base": 5},
+    {"base": 7},
+    {"base": 8, "swap": True},
+    {"base": 10},
+)
+"""Configurations that every shared test runs."""

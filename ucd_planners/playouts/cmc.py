@@ -1,0 +1,151 @@
+"""Contextual Monte Carlo: moves that went well after one's last move are played again [CMC sections 5 and 6].
+
+A tile L(a1, a2) of a player holds the simulations in whose Monte-Carlo part the player played a1 and later a2, whatever came
+between; its value V is the mean of the player's payoffs in them [CMC eq. 3-4]. In a playout, with probability `prob`, the
+player whose last move was b plays the move a with the largest U(V(L(b, a))), among equals each with the same probability
+
+    U(x) = x if x > B, else 0                          B = threshold                        [CMC eq. 5, Algorithm 1]
+
+and where no move has U > 0 the playout goes on as without. A pair of moves that is played twice in a simulation counts twice.
+The tiles of one search are forgotten before the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ucd_envs.records import array_at, fields, record
+from ucd_envs.rng import below
+from ucd_envs.rules import HEADER, Rules, kernel, number
+from ucd_planners.playouts.seam import LEARN, SUGGEST
+from ucd_planners.selection.seam import actions_of, moves_of
+
+MEMORY = record(("threshold", np.float32), ("players", np.int64), ("actions", np.int64), ("longest", np.int64))
+"""What every memory begins with. Behind it lie the tiles, then room for one player's moves and for the values of a choice."""
+MEMORY_BYTES = np.uint64(MEMORY.itemsize)
+SINGLE, MOVE = np.dtype(np.float32), np.dtype(np.int32)
+MOST = np.float32(2**24)
+"""The largest count of a tile: with more, single precision would not be exact, and the tile stays as it is."""
+ONE = np.float32(1)
+U0, U1, U2, U3, U16 = (np.uint64(n) for n in (0, 1, 2, 3, 16))
+LOW = np.int64(0xFFFF)
+
+
+@kernel(inline=True)
+def tiles_of(memory, m):
+    """[players, actions, actions, 2] float32: of a player's earlier and later move the simulations and the payoffs in sum."""
+    return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES, (m.players, m.actions, m.actions, 2), SINGLE)
+
+
+@kernel(inline=True)
+def own_of(memory, m):
+    """[longest + 1] int32."""
+    tiles = np.uint64(m.players * m.actions * m.actions) << U3
+    return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + tiles, (m.longest + 1,), MOVE)
+
+
+@kernel(inline=True)
+def values_of(memory, m):
+    """[actions] float32."""
+    room = (np.uint64(m.players * m.actions * m.actions) << U3) + (np.uint64(m.longest + 1) << U2)
+    return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + room, (m.actions,), SINGLE)
+
+
+@kernel(SUGGEST)
+def suggest(playout_actions, board, state, w, count, memory, rng):
+    """The move that did best after the mover's last one, if its value is above the threshold."""
+    m = fields(memory, MEMORY)
+    moves, actions, player = moves_of(w), actions_of(w), fields(state, HEADER).player
+    place = count - 1
+    while place >= 0 and moves[place] >> 16 != player:
+        place -= 1
+    if place < 0:
+        return np.int64(-1)
+    listed = np.uint64(playout_actions(board, state, actions))
+    row, values = tiles_of(memory, m)[np.uint64(player), np.uint64(moves[place] & LOW)], values_of(memory, m)
+    for i in range(listed):
+        action = np.uint64(actions[i])
+        values[i] = row[action, U1] / max(row[action, U0], ONE)
+    most = largest(values, listed)
+    if not most > m.threshold:
+        return np.int64(-1)
+    equals = U0
+    for i in range(listed):
+        equals += np.uint64(values[i] == most)
+    rank = below(rng, equals) if equals > U1 else U0
+    for i in range(listed):
+        if values[i] == most:
+            if rank == U0:
+                return np.int64(actions[i])
+            rank -= U1
+    return np.int64(-1)
+
+
+@kernel(fastmath={"nnan", "nsz"})
+def largest(values, count):
+    """The largest of the first `count` values. The flags let LLVM compare several at once; there is no NaN here."""
+    most = np.float32(0)
+    for i in range(count):
+        most = values[i] if values[i] > most else most
+    return most
+
+
+@kernel(LEARN)
+def learn(w, memory):
+    """Adds a simulation to the tiles of all pairs of moves that one player made in its playout."""
+    m = fields(memory, MEMORY)
+    tiles, own, moves = tiles_of(memory, m), own_of(memory, m), moves_of(w)
+    for player in range(np.uint64(m.players)):
+        paid, found = np.float32(w.payoffs[player]), U0
+        for i in range(np.uint64(w.descent), np.uint64(w.count)):
+            own[found] = moves[i] & LOW
+            found += np.uint64(np.uint64(moves[i]) >> U16 == player)
+        for i in range(found):
+            row = tiles[player, np.uint64(own[i])]
+            for j in range(i + U1, found):
+                action = np.uint64(own[j])
+                if row[action, U0] < MOST:
+                    row[action, U0] += ONE
+                    row[action, U1] += paid
+
+
+@dataclass(frozen=True)
+class CMC:
+    """Contextual Monte Carlo.
+
+    prob: how often a playout's move is asked for, 0 to 1; threshold: B, the value that a move must be above, 0 to 1. The
+    defaults are the best of [CMC Figure 3]. Raises TypeError or ValueError for anything else.
+    """
+
+    prob: float = 0.35
+    threshold: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("prob", "threshold"):
+            if not 0 <= number(name, getattr(self, name)) <= 1:
+                raise ValueError(f"{name} must be a number from 0 to 1, not {getattr(self, name)!r}")
+
+    @property
+    def suggest(self) -> Any:
+        """The move with the best tile."""
+        return suggest
+
+    @property
+    def learn(self) -> Any:
+        """Tiles of the playout."""
+        return learn
+
+    def memory(self, rules: Rules) -> np.ndarray:
+        """No tile has a simulation."""
+        tiles = rules.players * rules.actions**2
+        memory = np.zeros(MEMORY.itemsize + 8 * tiles + 4 * (rules.longest + 1 + rules.actions), np.uint8)
+        m = fields(memory, MEMORY)
+        m.threshold, m.players, m.actions, m.longest = self.threshold, rules.players, rules.actions, rules.longest
+        return memory
+
+    def begin(self, memory: np.ndarray) -> None:
+        """Forgets all tiles."""
+        memory[MEMORY.itemsize :] = 0
