@@ -33,7 +33,7 @@ HEX = experiment_named("ucd-hex")
 
 
 def test_an_unknown_experiment_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"\Aunknown experiment 'chess': expected one of leftright, .*, ucd-rave\Z"):
+    with pytest.raises(ValueError, match=r"\Aunknown experiment 'chess': expected one of leftright, .*, cmc-go\Z"):
         experiment_named("chess")
 
 
@@ -47,7 +47,15 @@ def test_an_experiment_has_its_name(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "games", "settings"),
-    [("leftright", 200, 2 + 30 + 12), ("ucd-hex", 400, 1 + 72), ("ucd-go", 200, 36), ("ucd-rave", 200, 14)],
+    [
+        ("leftright", 200, 2 + 30 + 12),
+        ("ucd-hex", 400, 1 + 72),
+        ("ucd-go", 200, 36),
+        ("ucd-rave", 200, 14),
+        ("cmc", 400, 3 * 16),
+        ("cmc-hex", 400, 2 * 16),
+        ("cmc-go", 400, 2 * 16),
+    ],
 )
 def test_an_experiment_has_the_games_and_settings_of_the_paper(name: str, games: int, settings: int) -> None:
     chosen = experiment_named(name)
@@ -95,6 +103,26 @@ def test_the_planners_of_go_have_the_labels_parameters() -> None:
             assert {key: float(value) for key, value in setting.labels.items()}.items() <= written.items()
             assert setting.contest.b == opponent
             assert (setting.contest.settings, setting.contest.budget) == ({"size": 6, "komi": 5.5}, {"playouts": 10_000})
+
+
+@pytest.mark.parametrize("name", ["cmc", "cmc-hex", "cmc-go"])
+def test_the_planners_of_cmc_have_the_labels_parameters(name: str) -> None:
+    """In percent, against the same UCT, over all of prob at B = 0 and all of B at the two probs that the paper may mean."""
+    settings = experiment_named(name).settings(2, 0)
+    for setting in settings:
+        prob, threshold = int(setting.labels["prob"]) / 100, int(setting.labels["B"]) / 100
+        assert parsed(setting.contest.a) == ("cmc", {"prob": prob, "threshold": threshold, "c": 0.3})
+        assert parsed(setting.contest.b) == ("uct", {"c": 0.3})
+        first, value = next(iter(setting.labels.items()))
+        if first == "base":
+            assert (setting.contest.settings, setting.contest.budget) == ({"base": int(value)}, {"playouts": 1000})
+        else:
+            assert setting.contest.budget == {"playouts": 1000} if value == "1000 playouts" else {"seconds": 0.01}
+    points = {(setting.labels["prob"], setting.labels["B"]) for setting in settings}
+    percents = ("0", "20", "35", "50", "75", "100")
+    assert points == {(prob, "0") for prob in percents} | {
+        (prob, b) for prob in ("35", "75") for b in ("0", "20", "40", "60", "80", "100")
+    }
 
 
 @pytest.mark.parametrize("name", ["leftright", "ucd-hex"])

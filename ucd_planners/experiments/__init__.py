@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 MODULES = {
     **dict.fromkeys(("leftright", "leftright-readings", "ucd-hex", "ucd-hex-readings"), "ucd"),
     **dict.fromkeys(("ucd-go", "ucd-rave"), "ucd_go"),
+    **dict.fromkeys(("cmc", "cmc-hex", "cmc-go"), "cmc"),
 }
 """The module of every experiment; it is imported when the experiment is first asked for."""
 
