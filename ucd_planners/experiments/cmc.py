@@ -1,0 +1,110 @@
+"""The experiments of [CMC section 6], and the same in two more games: Rimmel and Teytaud, 2010.
+
+Havannah, 1,000 playouts a move for both sides, contextual Monte Carlo against the same UCT without. The paper does not name
+the base: 5, 6 and 8 are run; nor the exploration constant, which is 0.3 here. Its Figure 3 has two plots: over prob, at B = 0,
+where its best is 57 percent at prob 35; and over B, at a fixed prob that the text says is 75 and the caption 35, so both are
+run: 56 percent at B = 0, as good up to B = 60, 50 at B = 100. Beyond the paper: Hex 7x7 and Go 9x9, at equal playouts and in
+equal time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from ucd_planners.arena.match import Match
+from ucd_planners.experiments import picture
+from ucd_planners.experiments.experiment import Experiment, Row, Setting
+
+UCT = "uct(c=0.3)"
+PROBS = ("0", "20", "35", "50", "75", "100")
+THRESHOLDS = ("0", "20", "40", "60", "80", "100")
+"""B. Both in percent."""
+FIXED = ("35", "75")
+"""The probs of the second plot."""
+BASES = ("5", "6", "8")
+BUDGETS: Mapping[str, Mapping[str, Any]] = {"1000 playouts": {"playouts": 1000}, "0.01 seconds": {"seconds": 0.01}}
+PAPER = {("35", "0"): 57.0, ("35", "100"): 50.0, ("75", "0"): 56.0, ("75", "100"): 50.0}
+"""[CMC Figure 3, text]: percent of wins by prob and B."""
+
+
+def pairs() -> list[tuple[str, str]]:
+    """prob and B of all points."""
+    return list(dict.fromkeys([(prob, "0") for prob in PROBS] + [(prob, b) for prob in FIXED for b in THRESHOLDS]))
+
+
+def planner_of(prob: str, threshold: str) -> str:
+    """The notation of CMC."""
+    return f"cmc(prob={int(prob) / 100},threshold={int(threshold) / 100},c=0.3)"
+
+
+def havannah_settings(games: int, seed: int) -> list[Setting]:
+    """[CMC Figure 3]. Raises ValueError for an odd number of games."""
+    return [
+        Setting(
+            {"base": base, "prob": prob, "B": threshold},
+            Match("havannah_v0", planner_of(prob, threshold), UCT, {"base": int(base)}, BUDGETS["1000 playouts"], games, seed),
+            PAPER.get((prob, threshold)),
+        )
+        for base in BASES
+        for prob, threshold in pairs()
+    ]
+
+
+def other_settings(game: str, settings: Mapping[str, Any], games: int, seed: int) -> list[Setting]:
+    """The same in another game, at equal playouts and in equal time. Raises ValueError for an odd number of games."""
+    return [
+        Setting(
+            {"budget": name, "prob": prob, "B": threshold},
+            Match(game, planner_of(prob, threshold), UCT, settings, budget, games, seed),
+        )
+        for name, budget in BUDGETS.items()
+        for prob, threshold in pairs()
+    ]
+
+
+def draw(line: str, rows: Sequence[Row]) -> Any:
+    """Points against UCT over prob and over B, a line for each label of `line`."""
+    titles = ["B = 0", *(f"prob = {prob}" for prob in FIXED)]
+    figure, axes = picture.panels(titles, "percent", "points in percent")
+    picture.lines(axes[0], [row for row in rows if row["B"] == "0"], "prob", PROBS, line)
+    for axis, prob in zip(axes[1:], FIXED, strict=True):
+        picture.lines(axis, [row for row in rows if row["prob"] == prob], "B", THRESHOLDS, line)
+    for axis, across in zip(axes, ("prob", "B", "B"), strict=True):
+        axis.set_xlabel(f"{across} in percent")
+        picture.level(axis, 50.0, "UCT", "--")
+    picture.legend(figure, axes[0])
+    return figure
+
+
+EXPERIMENTS = {
+    "cmc": Experiment(
+        name="cmc",
+        title="Havannah, 1,000 playouts a move, CMC against the same UCT without",
+        source="[CMC Figure 3]",
+        said="better than without for prob from 10 to 60 and for B up to 60",
+        games=400,
+        settings=havannah_settings,
+        draw=partial(draw, "base"),
+    ),
+    "cmc-hex": Experiment(
+        name="cmc-hex",
+        title="Hex 7x7, CMC against the same UCT without",
+        source="beyond [CMC Figure 3]",
+        said="nothing: it has Havannah only",
+        games=400,
+        settings=partial(other_settings, "hex_v0", {"size": 7}),
+        draw=partial(draw, "budget"),
+    ),
+    "cmc-go": Experiment(
+        name="cmc-go",
+        title="Go 9x9, CMC against the same UCT without",
+        source="beyond [CMC Figure 3]",
+        said="nothing: it has Havannah only",
+        games=400,
+        settings=partial(other_settings, "go_v0", {"size": 9}),
+        draw=partial(draw, "budget"),
+    ),
+}
+"""All by name."""
