@@ -289,6 +289,7 @@ def test_games_lists_every_game_with_its_settings(capsys: pytest.CaptureFixture[
         "connect_four_v0 columns=7, rows=6, in_a_row=4",
         "go_v0 size=9, rows=None, columns=None, komi=7.5, ko='simple', suicide=False, handicap=0, black='', white='', "
         "first=None, longest=None, mercy=0",
+        "havannah_v0 base=8, swap=False",
         "hex_v0 size=11, rows=None, columns=None, swap=False, opening=''",
         "leftright_v0 steps=300",
         "tic_tac_toe_v0 (no settings)",
