@@ -112,8 +112,8 @@ def playout(board, state, rng, trace):
     """Random moves."""
     b = fields(board, BOARD)
     s = fields(state, STATE)
-    played = 0
-    while s.player >= 0 and played < most_moves(trace):
+    played, most = 0, most_moves(trace)
+    while s.player >= 0 and played < most:
         column = random_column(b, s, rng)
         if trace.size > 0:
             trace[played] = traced(s.player, column)

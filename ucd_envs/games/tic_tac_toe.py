@@ -110,8 +110,8 @@ def position(board, state, words):
 def playout(board, state, rng, trace):
     """Random moves."""
     s = fields(state, STATE)
-    played = 0
-    while s.player >= 0 and played < most_moves(trace):
+    played, most = 0, most_moves(trace)
+    while s.player >= 0 and played < most:
         action = playout_action(board, state, rng)
         if trace.size > 0:
             trace[played] = traced(s.player, action)
