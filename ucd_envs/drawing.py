@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.rules import OVER, State
+from ucd_envs.rules import OVER, State, Victory
 from ucd_envs.stones.points import LETTERS
 
 STONES = ".XOABC"
@@ -85,11 +85,15 @@ def caption(state: State, marks: str = "") -> str:
         what = f"over, payoff {state.payoffs()[0]:.3f}"
     else:
         what = "a draw" if player is None else f"{name} has won"
-        victory = state.rules.victory(state) if state.rules.victory else None
-        if victory:
+        if victory := victory_of(state):
             what += " by a " + " and a ".join(victory.kinds)
             what += ": " + " ".join(state.rules.action_name(cell) for cell in victory.cells) if marks else ""
     return f"ply {state.ply}: {what}"
+
+
+def victory_of(state: State) -> Victory | None:
+    """How a game was won, where its rules tell."""
+    return state.rules.victory(state) if state.rules.victory else None
 
 
 def on_board(state: State) -> np.ndarray:
@@ -99,8 +103,7 @@ def on_board(state: State) -> np.ndarray:
 
 def shown(state: State) -> set[tuple[int, int]]:
     """Row and column of the stones that show how a game on a hexagon was won."""
-    victory = state.rules.victory(state) if state.rules.victory else None
-    cells = np.argwhere(on_board(state))
+    victory, cells = victory_of(state), np.argwhere(on_board(state))
     return {(int(row), int(column)) for row, column in cells[list(victory.cells)]} if victory else set()
 
 

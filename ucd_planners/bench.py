@@ -25,7 +25,7 @@ BATCHES = 3
 PEER_PLIES = 5_000_000
 """Playouts times the longest game for which the peer is asked; above, one search of its would take minutes."""
 PLAYOUT = "playout"
-"""In place of a planner: light playouts from the start, without a binding."""
+"""In place of a planner: light playouts from the start, without a search."""
 
 DEPTHS = ("1,0,1", "0,0,1", "1,0,0", "0,1,2", "2,1,1", "inf,0,0")
 

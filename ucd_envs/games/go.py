@@ -198,9 +198,9 @@ def playout(board, state, rng, trace):
     b = fields(board, BOARD)
     s = fields(state, STATE)
     player, passes, ply = s.player, s.passes, s.ply
-    cells = b.rows * b.columns
+    cells, last = b.rows * b.columns, min(b.longest, s.ply + most_moves(trace))
     first, second = rng[0], rng[1]
-    while passes < 2 and ply < min(b.longest, s.ply + most_moves(trace)):
+    while passes < 2 and ply < last:
         left, point = s.vacant, U0
         while left > U0:
             bits, first, second = stepped(first, second)

@@ -276,7 +276,7 @@ def rules(base: int = 8, swap: bool = False) -> Rules:
     """Havannah with `base` cells, 2 to 10, on a side of the board. Raises ValueError for another base."""
     base, swap = whole("base", base, 2, MOST_BASE), flag("swap", swap)
     grid, side = cells_of(base), 2 * base - 1
-    cells = len(grid)
+    cells, tables = len(grid), hexagon(base)
     names = [f"{chr(ord('a') + y)}{x - max(0, y - base + 1) + 1}" for x, y in grid] + ["swap"] * swap
     places = {name: place for place, name in enumerate(names)}
 
@@ -299,8 +299,8 @@ def rules(base: int = 8, swap: bool = False) -> Rules:
         players=2,
         actions=cells + swap,
         longest=cells + swap,
-        board=configuration(BOARD, swap=swap, **hexagon(base)),
-        state_bytes=STATE.itemsize + (4 * ((side + 2) << (4 if base < 8 else 5)) + 2 * cells + 7) // 8 * 8,
+        board=configuration(BOARD, swap=swap, **tables),
+        state_bytes=STATE.itemsize + (4 * ((side + 2) << tables["shift"]) + 2 * cells + 7) // 8 * 8,
         position_words=(2 + 2 * cells + 63) // 64,
         planes=(side, side, 4 if swap else 3),
         tiling="hexagon",
