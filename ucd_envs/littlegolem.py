@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ucd_envs import registry
-from ucd_envs.rules import State
-from ucd_envs.sgf import Record, sgfmill_modules
+from ucd_envs.sgf import Record, after_move, sgfmill_modules
 
 RESIGN = "resign"
 RESULTS = {"B": 1.0, "W": 0.0}
@@ -53,9 +52,16 @@ def _game(nodes: Sequence[Node]) -> Record:
         if resigned or state.over:
             raise ValueError(f"move {number} ({text[:20]}) comes after the end of the game")
         resigned = text.lower() == RESIGN
-        if not resigned:
-            actions.append(_action(state, number, text))
-            state = state.after(actions[-1])
+        if resigned:
+            continue
+        try:
+            actions.append(rules.action_named(text))
+        except ValueError as error:
+            raise ValueError(f"move {number}: {error}") from None
+        try:
+            state = after_move(state, state.player, actions[-1])
+        except ValueError as error:
+            raise ValueError(f"move {number} ({text}) is not legal: {error}") from None
     result = _text(nodes[0], "RE")
     if state.over and RESULTS.get(result, state.payoffs()[0]) != state.payoffs()[0]:
         raise ValueError(f"RE[{result}] is not what the moves have led to")
@@ -72,17 +78,6 @@ def _moves(nodes: Sequence[Node]) -> list[str]:
             raise ValueError(f"move {len(found) + 1} is tagged {' and '.join(tags)}, but W and B take turns from W on")
         found += [_text(node, tag) for tag in tags]
     return found
-
-
-def _action(state: State, number: int, text: str) -> int:
-    """The action of a move's text. Raises ValueError for one that is not legal."""
-    try:
-        action = state.rules.action_named(text)
-    except ValueError as error:
-        raise ValueError(f"move {number}: {error}") from None
-    if action not in state.legal_actions():
-        raise ValueError(f"move {number} ({text}) is not legal: {state.rules.why_illegal(action)}")
-    return action
 
 
 def _text(node: Node, name: str) -> str:

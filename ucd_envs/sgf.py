@@ -116,7 +116,7 @@ def load(source: str | Path | bytes, stop: int | None = None, game: str | None =
             try:
                 action = _action(rules, node, letter, text)
                 name = rules.action_name(action)
-                state = _after(state, seats[letter], action)
+                state = after_move(state, seats[letter], action)
             except ValueError as error:
                 raise ValueError(f"move {len(actions) + 1} ({letter} {name}) is not legal: {error}") from None
             actions.append(action)
@@ -173,7 +173,7 @@ def saved(
     for number, action in enumerate(actions):
         mover = state.player
         try:
-            state = _after(state, mover, action)
+            state = after_move(state, mover, action)
         except ValueError as error:
             raise ValueError(f"move {number + 1} (action {action}) is not legal: {error}") from None
         node = sgf.Node({}, presenter)
@@ -363,7 +363,7 @@ def _point(rules: Rules, action: int) -> tuple[int, int] | None:
     return None if action == rows * columns else (action // columns + ANY_SIDE - rows, action % columns)
 
 
-def _after(state: State, player: int, action: int) -> State:
+def after_move(state: State, player: int, action: int) -> State:
     """The state after a player's move. Raises ValueError with the reason for an illegal one."""
     if state.over:
         raise ValueError("the game is over")
