@@ -429,7 +429,7 @@ def test_fewer_games_than_there_are_give_the_table_of_fewer(whole_run: Path, tmp
 
 
 KEPT = Path(ucd.__file__).parent / "results"
-WHOLE = (*ucd.EXPERIMENTS, "ucd-go")
+WHOLE = (*ucd.EXPERIMENTS, *ucd_go.EXPERIMENTS)
 """Experiments whose whole runs are kept."""
 
 
