@@ -81,7 +81,7 @@ class Search:
         """Playouts until there have been so many."""
         worker = self.worker
         while not simulate(worker.kernels, worker.graph.header, worker.work, worker.rules.board, worker.root, goal):
-            worker.graph.grow(None)
+            worker.grow()
 
     def steps(self, playouts: int) -> Iterator[tuple[Path, list[float]]]:
         """So many playouts."""

@@ -67,7 +67,7 @@ class Search(Stepper):
 def policy_moves(state: State) -> list[int]:
     """What the random policy of a game may play."""
     kernels, actions = state.rules.kernels, np.empty(state.rules.actions, np.int32)
-    count = (kernels.playout_actions or kernels.legal_actions)(state.rules.board, state.array(), actions)
+    count = kernels.playout_actions(state.rules.board, state.array(), actions)
     return sorted(actions[:count].tolist())
 
 
@@ -165,7 +165,7 @@ def first_suggestion(state: State, moves: list[tuple[int, int]], policy: CMC, me
     work.moves, work.longest, work.actions, work.action_room = listed.ctypes.data, len(listed), room.ctypes.data, len(room)
     rng = np.random.SeedSequence(seed).generate_state(2, np.uint64)
     kernels = rules.kernels
-    arguments = (kernels.playout_actions or kernels.legal_actions, rules.board, state.array(), work, len(moves), memory, rng)
+    arguments = (kernels.playout_actions, kernels.is_playable, rules.board, state.array(), work, len(moves), memory, rng)
     return int(compiled(policy.suggest, SUGGEST)(*arguments))
 
 
@@ -183,7 +183,7 @@ def test_with_prob_0_a_search_is_the_one_without(game: str, settings: dict[str, 
 
 
 @kernel(SUGGEST)
-def lowest(playout_actions, board, state, w, count, memory, rng):
+def lowest(playout_actions, is_playable, board, state, w, count, memory, rng):
     """The lowest move of the random policy, and a note that it was asked."""
     actions = actions_of(w)
     memory[0] = min(memory[0] + 1, 250)
@@ -195,7 +195,7 @@ def lowest(playout_actions, board, state, w, count, memory, rng):
 
 
 @kernel(SUGGEST)
-def silent(playout_actions, board, state, w, count, memory, rng):
+def silent(playout_actions, is_playable, board, state, w, count, memory, rng):
     """Nothing, and a note that it was asked."""
     memory[0] = min(memory[0] + 1, 250)
     return np.int64(-1)
@@ -206,6 +206,7 @@ def note(w, memory):
     """Notes the last move of a simulation."""
     memory[1] = moves_of(w)[w.count - 1] & 0xFF
     memory[2] += 1
+    return np.bool_(True)
 
 
 @dataclass
@@ -220,9 +221,13 @@ class Told:
         """Three bytes."""
         return np.zeros(3, np.uint8)
 
-    def begin(self, memory: np.ndarray) -> None:
+    def begin(self, memory: np.ndarray, goes_on: bool) -> None:
         """Nothing is noted."""
         memory[:] = 0
+
+    def grown(self, memory: np.ndarray) -> np.ndarray:
+        """There is always room."""
+        raise AssertionError
 
 
 def simulations(number: int, policies: Any, game: str = "havannah", seed: int = 1, **settings: Any) -> Iterator[Simulation]:

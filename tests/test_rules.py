@@ -404,10 +404,13 @@ def choices(state: State) -> list[int]:
     """The actions that the game says its random policy may play, all legal."""
     kernels, actions = state.rules.kernels, np.empty(state.rules.actions, np.int32)
     array = state.array()
-    count = (kernels.playout_actions or kernels.legal_actions)(state.rules.board, array, actions)
+    count = kernels.playout_actions(state.rules.board, array, actions)
     assert array.tobytes() == state.data
     assert set(actions[:count].tolist()) <= set(state.legal_actions())
-    return sorted(actions[:count].tolist())
+    playable = [action for action in state.legal_actions() if kernels.is_playable(state.rules.board, array, action)]
+    assert array.tobytes() == state.data
+    assert sorted(actions[:count].tolist()) == playable
+    return playable
 
 
 def uniform(counts: Counter[int], legal: list[int]) -> bool:

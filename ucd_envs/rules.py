@@ -16,7 +16,8 @@ Identities that hold for every game (held by the shared test over the registry):
   to, or one that no kernel but the policy's can tell from it. With a trace of length 0 only the outcome is asked for: the
   state is over and `payoffs` is right (the same distribution), but the rest of the record is undefined, so that a game may
   take a short cut;
-- `playout_action` is one move of that policy, each of `playout_actions` with the same probability.
+- `playout_action` is one move of that policy, each of `playout_actions` with the same probability; `is_playable` says of one
+  action whether it is among them.
 """
 
 from __future__ import annotations
@@ -139,11 +140,13 @@ class Kernels(NamedTuple):
     playout_action: Any
     observe: Any
     playout_actions: Any = None
-    """Lists what the random policy may play, in any order; None where that is every legal action."""
+    """Lists what the random policy may play, in any order. Rules have `legal_actions` where a game names none."""
+    is_playable: Any = None
+    """Whether the random policy may play an action. Rules have `is_legal` where a game names none."""
 
 
 SIGNATURES = Kernels(
-    RESET, LEGAL_ACTIONS, IS_LEGAL, PLAY, READ_PAYOFFS, POSITION, PLAYOUT, PLAYOUT_ACTION, OBSERVE, LEGAL_ACTIONS
+    RESET, LEGAL_ACTIONS, IS_LEGAL, PLAY, READ_PAYOFFS, POSITION, PLAYOUT, PLAYOUT_ACTION, OBSERVE, LEGAL_ACTIONS, IS_LEGAL
 )
 
 
@@ -211,9 +214,13 @@ class Rules:
     """Only for kernels that call back into Python: the one game that they are about."""
 
     def __post_init__(self) -> None:
-        for function, signature in zip(self.kernels, SIGNATURES, strict=True):
-            if function is not None:
-                compiled(function, signature)
+        given = self.kernels
+        completed = given._replace(
+            playout_actions=given.playout_actions or given.legal_actions, is_playable=given.is_playable or given.is_legal
+        )
+        object.__setattr__(self, "kernels", completed)
+        for function, signature in zip(completed, SIGNATURES, strict=True):
+            compiled(function, signature)
 
     @cached_property
     def identity(self) -> tuple[Any, ...]:

@@ -16,6 +16,7 @@ from ucd_envs.records import address_of
 from ucd_envs.rules import (
     ACTIONS,
     BYTES,
+    IS_LEGAL,
     LEGAL_ACTIONS,
     PAYOFFS,
     PLAY,
@@ -30,8 +31,9 @@ from ucd_envs.rules import (
     kernel,
 )
 from ucd_planners.playouts.seam import LEARN, MOST_POLICIES, SUGGEST, Policy, no_suggestion, nothing_learned
+from ucd_planners.selection.priors import PRIORS, Priors, no_priors
 from ucd_planners.selection.seam import BACK_UP, CHOOSE, WORK, Selection
-from ucd_planners.selection.ucb import choose
+from ucd_planners.selection.ucb import choose, choose_with_priors
 
 
 class Bound(NamedTuple):
@@ -45,17 +47,17 @@ class Bound(NamedTuple):
     playout: Any
     playout_action: Any
     playout_actions: Any
+    is_playable: Any
     choose: Any
     back_up: Any
+    priors: Any
     suggest: Any
     learn: Any
 
 
 BOUND_TYPES = Bound(
-    *map(
-        FunctionType,
-        (LEGAL_ACTIONS, PLAY, READ_PAYOFFS, POSITION, PLAYOUT, PLAYOUT_ACTION, LEGAL_ACTIONS, CHOOSE, BACK_UP),
-    ),
+    *map(FunctionType, (LEGAL_ACTIONS, PLAY, READ_PAYOFFS, POSITION, PLAYOUT, PLAYOUT_ACTION, LEGAL_ACTIONS, IS_LEGAL)),
+    *map(FunctionType, (CHOOSE, BACK_UP, PRIORS)),
     *(types.UniTuple(FunctionType(signature), MOST_POLICIES) for signature in (SUGGEST, LEARN)),
 )
 
@@ -74,7 +76,21 @@ BOUND = BoundType(list(BOUND_TYPES._asdict().items()))
 
 
 @kernel(BOUND(*BOUND_TYPES), counted=True)
-def bind(legal_actions, play, payoffs, position, playout, playout_action, playout_actions, choose, back_up, suggest, learn):
+def bind(
+    legal_actions,
+    play,
+    payoffs,
+    position,
+    playout,
+    playout_action,
+    playout_actions,
+    is_playable,
+    choose,
+    back_up,
+    priors,
+    suggest,
+    learn,
+):
     """The structure of these kernels."""
     bound: Any = structref.new(BOUND)  # type: ignore[call-arg]
     bound.legal_actions = legal_actions
@@ -84,21 +100,25 @@ def bind(legal_actions, play, payoffs, position, playout, playout_action, playou
     bound.playout = playout
     bound.playout_action = playout_action
     bound.playout_actions = playout_actions
+    bound.is_playable = is_playable
     bound.choose = choose
     bound.back_up = back_up
+    bound.priors = priors
     bound.suggest = suggest
     bound.learn = learn
     return bound
 
 
-def bound_kernels(rules: Rules, selection: Selection, policies: Sequence[Policy] = ()) -> Any:
-    """The kernels of a game, a selection and at most MOST_POLICIES policies, compiled now, before any clock runs."""
+def bound_kernels(rules: Rules, selection: Selection, policies: Sequence[Policy] = (), priors: Priors | None = None) -> Any:
+    """The kernels of a game, a selection, at most MOST_POLICIES policies and priors, compiled now, before any clock runs."""
+    default = choose if priors is None else choose_with_priors
     game = rules.kernels
     functions = (
         *(game.legal_actions, game.play, game.payoffs, game.position, game.playout, game.playout_action),
-        game.playout_actions or game.legal_actions,
-        compiled(selection.chooser or choose, CHOOSE),
+        *(game.playout_actions, game.is_playable),
+        compiled(selection.chooser or default, CHOOSE),
         compiled(selection.kernel, BACK_UP),
+        compiled(no_priors if priors is None else priors.kernel, PRIORS),
         filled((compiled(policy.suggest, SUGGEST) for policy in policies), compiled(no_suggestion, SUGGEST)),
         filled((compiled(policy.learn, LEARN) for policy in policies), compiled(nothing_learned, LEARN)),
     )
@@ -125,8 +145,10 @@ def kernels_of(bound):
         bound.playout,
         bound.playout_action,
         bound.playout_actions,
+        bound.is_playable,
         bound.choose,
         bound.back_up,
+        bound.priors,
         bound.suggest,
         bound.learn,
     )
@@ -149,23 +171,29 @@ class Work(NamedTuple):
     """[players] float64."""
     moves: np.ndarray
     """int32: for moves of the simulation [longest + 1], and behind them for two numbers of every action of a player; or [0]
-    where neither the selection nor a policy asks for them."""
+    where neither the selection nor policies nor priors ask for them."""
     path: np.ndarray
     """[3, longest + 1] int32: sources of the descent's edges, then the known node where it ended, or -1; the edges, -1 for one
     that is yet to be made; and for such a one the place of its move in the source's list, else -1."""
     memories: tuple[np.ndarray, ...]
     """[any] uint8 for each of MOST_POLICIES."""
+    knowledge: np.ndarray
+    """[any] uint8: what priors read."""
 
 
 WORK_TUPLE = types.NamedTuple(
-    (BYTES, BYTES, RNG, ACTIONS, WORDS, PAYOFFS, ACTIONS, types.int32[:, ::1], types.UniTuple(BYTES, MOST_POLICIES)), Work
+    (
+        *(BYTES, BYTES, RNG, ACTIONS, WORDS, PAYOFFS, ACTIONS, types.int32[:, ::1]),
+        *(types.UniTuple(BYTES, MOST_POLICIES), BYTES),
+    ),
+    Work,
 )
 
 
-def work_for(rules: Rules, selection: Selection, policies: Sequence[Policy] = ()) -> Work:
-    """Room for the simulations of any search in a game with a selection and policies."""
+def work_for(rules: Rules, selection: Selection, policies: Sequence[Policy] = (), priors: Priors | None = None) -> Work:
+    """Room for the simulations of any search in a game with a selection, policies and priors."""
     path = np.empty((3, rules.longest + 1), np.int32)
-    traces = selection.layout(rules.players).amaf > 0 or len(policies) > 0
+    traces = selection.layout(rules.players).amaf > 0 or len(policies) > 0 or priors is not None
     pairs = rules.players * rules.actions
     moves = np.zeros((path.shape[1] + 2 * pairs) * traces, np.int32)
     actions = np.empty(rules.actions, np.int32)
@@ -187,4 +215,5 @@ def work_for(rules: Rules, selection: Selection, policies: Sequence[Policy] = ()
         moves,
         path,
         filled((policy.memory(rules) for policy in policies), np.zeros(0, np.uint8)),
+        np.zeros(0, np.uint8) if priors is None else priors.memory(rules),
     )

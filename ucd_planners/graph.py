@@ -63,6 +63,7 @@ ARRAYS = (
     "positions",
     "table",
     "moves",
+    "priors",
     "free",
 )
 COUNTS = (
@@ -94,6 +95,7 @@ COUNTS = (
     "amaf_kind",
     "adds_leaf",
     "has_chooser",
+    "has_priors",
 )
 GRAPH = record(
     *((name, np.int64) for name in COUNTS),
@@ -106,8 +108,8 @@ GRAPH = record(
 descent, playouts, backups begun, the longest frontier, what has to grow before the search can go on, the root, and the edges
 left when the graph was last rebuilt; sizes and facts (`most_edges`: the edges allowed; `adds_all`: whether all positions of
 a simulation are added; `amaf_kind`: as in the selection's layout; `adds_leaf`: whether a new position gets its node at once
-rather than when it is reached again; `has_chooser`: whether the selection has one); addresses of arrays; the bound of untried
-moves; and the selection's parameters, as its kernel lays them out."""
+rather than when it is reached again; `has_chooser`: whether the loop's own choice is not used; `has_priors`: whether moves have
+some); addresses of arrays; the bound of untried moves; and the selection's parameters, as its kernel lays them out."""
 PLACES = {name: place for place, name in enumerate((*COUNTS, *ARRAYS))}
 """Where each count and address lies in the record, in words of 8 bytes."""
 GRAPH_RECORD = from_dtype(GRAPH)
@@ -116,8 +118,8 @@ GRAPH_RECORD = from_dtype(GRAPH)
 REAL, SINGLE, INDEX, WORD, ACTION = (np.dtype(kind) for kind in (np.float64, np.float32, np.int32, np.uint64, np.uint16))
 """What arrays hold."""
 
-MORE_NODES, MORE_EDGES, MORE_MOVES, BROKEN = 1, 2, 3, 4
-"""What `wanted` says; BROKEN: nothing helps, a kernel that calls back into Python has failed."""
+MORE_NODES, MORE_EDGES, MORE_MOVES, MORE_MEMORY, BROKEN = 1, 2, 3, 4, 5
+"""What `wanted` says; MORE_MEMORY: policies do; BROKEN: nothing helps, a kernel that calls back into Python has failed."""
 
 HASH = np.uint64(0x9E3779B97F4A7C15)
 U1, U29, U32 = np.uint64(1), np.uint64(29), np.uint64(32)
@@ -222,6 +224,13 @@ def moves(g):
 
 
 @kernel(inline=True)
+def priors(g):
+    """[move_room, 2] float32, or no rows: playouts that each of these is taken to have had before the first, and what they paid
+    the mover."""
+    return array_at(g.priors, (g.move_room if g.has_priors else 0, 2), SINGLE)
+
+
+@kernel(inline=True)
 def free(g):
     """[actions + 1] int32: by size, the first free block of edge places, linked through `target`; -1 none."""
     return array_at(g.free, (g.actions + 1,), INDEX)
@@ -322,6 +331,10 @@ def add_edge(g, node, choice):
     action = actions[first + choice]
     actions[first + choice] = actions[first + tried]
     actions[first + tried] = action
+    if g.has_priors:
+        a, b = np.uint64(first + choice), np.uint64(first + tried)
+        for i in range(2):
+            priors(g)[a, i], priors(g)[b, i] = priors(g)[b, i], priors(g)[a, i]
     number = np.int64(source.first_edge) + tried
     source.tried = tried + 1
     g.edge_count += 1

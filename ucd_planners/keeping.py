@@ -25,6 +25,7 @@ from ucd_planners.graph import (
     nodes,
     payoff,
     positions,
+    priors,
     shares,
     sums,
     weight,
@@ -124,6 +125,9 @@ def copy_node(g, into, source, node):
     first = np.int64(nodes(g)[source].first_move)
     for i in range(np.int64(made.moves)):
         moves(into)[into.move_count + i] = moves(g)[first + i]
+    for i in range(np.int64(made.moves) if g.has_priors else 0):
+        priors(into)[into.move_count + i, 0] = priors(g)[first + i, 0]
+        priors(into)[into.move_count + i, 1] = priors(g)[first + i, 1]
     into.edge_places += np.int64(made.tried)
     into.move_count += np.int64(made.moves)
 

@@ -33,6 +33,8 @@ class Options(NamedTuple):
     """The bound of an untried move."""
     keeps: bool
     """Whether the graph serves the next search too."""
+    has_priors: bool = False
+    """Whether moves have priors."""
 
 
 DEFAULT_OPTIONS = Options(adds_all=False, urgency=math.inf, keeps=False)
@@ -67,7 +69,7 @@ class Graph:
         record.words = rules.position_words if self.layout.table or options.keeps else 0
         record.adds_all, record.urgency, record.amaf_kind = options.adds_all, options.urgency, self.layout.amaf
         record.adds_leaf = self.layout.adds_leaf
-        record.has_chooser = selection.chooser is not None
+        record.has_chooser, record.has_priors = selection.chooser is not None or options.has_priors, options.has_priors
         whole, constants = selection.parameters(rules.players)
         record.whole[: len(whole)] = whole
         record.constants[: len(constants)] = constants
@@ -198,6 +200,8 @@ class Graph:
     def _make_move_room(self, size: int) -> None:
         self._words[PLACES["move_room"]] = size
         self._lengthen("moves", size, np.uint16)
+        if self._arguments[-1].has_priors:
+            self._lengthen("priors", size, np.float32, 2)
 
     def _lengthen(self, name: str, size: int, dtype: np.typing.DTypeLike, *columns: int) -> None:
         array = np.empty((size, *columns), dtype)

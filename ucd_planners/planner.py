@@ -17,12 +17,13 @@ from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State, compiled, flag, number, whole
 from ucd_planners.binding import bound_kernels, work_for
 from ucd_planners.diagram import Searched
-from ucd_planners.graph import BROKEN
+from ucd_planners.graph import BROKEN, MORE_MEMORY
 from ucd_planners.memory import Graph, Options
 from ucd_planners.playouts.seam import MOST_POLICIES, Policy
 from ucd_planners.result import FINALS, SearchResult, summary, variation
 from ucd_planners.search import SIMULATE, simulate
-from ucd_planners.selection.seam import Selection
+from ucd_planners.selection.priors import Priors
+from ucd_planners.selection.seam import WORK, Selection
 
 FIRST_ROOM = 65_536
 """Playouts for which a worker has room at first, or fewer if the budget is smaller."""
@@ -48,7 +49,8 @@ class Planner:
     a position of the graph of the one before goes on in it, what can no longer be reached being given back, instead of
     starting afresh; early: whether a search ends as soon as no move can overtake the most visited one, which changes no move
     (with a budget in playouts, one worker and final="visits"); policies: one or several, at most four, that are asked in turn
-    for each move of a playout, such as CMC(prob=0.35), before the game's own random policy; progress: called between pieces
+    for each move of a playout, such as CMC(prob=0.35), before the game's own random policy; priors: what is thought of a
+    position's moves before any is tried, such as GoPriors(); progress: called between pieces
     of the search, by each worker in its own thread, with that worker's playouts and seconds; what it raises ends the search.
 
     Raises TypeError or ValueError for a parameter that is not so.
@@ -70,6 +72,7 @@ class Planner:
         keep: bool = False,
         early: bool = False,
         policies: Policy | Iterable[Policy] = (),
+        priors: Priors | None = None,
         progress: Callable[[int, float], None] | None = None,
     ) -> None:
         if (playouts is None) == (seconds is None):
@@ -91,11 +94,14 @@ class Planner:
             raise ValueError(f"add must be one of {', '.join(ADDS)}, not {add!r}")
         if not number("urgency", urgency) >= 0:
             raise ValueError(f"urgency must be a number, 0 or more, or inf, not {urgency!r}")
-        self.options = Options(adds_all=add == "all", urgency=float(urgency), keeps=flag("keep", keep))
+        self.options = Options(add == "all", float(urgency), flag("keep", keep), has_priors=priors is not None)
         self.early = flag("early", early)
         if self.early and (self.playouts is None or self.workers > 1 or final != "visits"):
             raise ValueError('early goes with a budget in playouts, one worker and final="visits"')
         self.policies = listed(policies)
+        if priors is not None and (isinstance(priors, type) or not hasattr(priors, "kernel") or not hasattr(priors, "memory")):
+            raise TypeError(f"priors must be such as GoPriors(), not {priors!r}")
+        self.priors = priors
         self.progress = progress
         self._workers: list[Worker] = []
         self._adapter: Adapter | None = None
@@ -111,8 +117,7 @@ class Planner:
         self.seed = whole("seed", seed, 0, 2**128 - 1)
         self._searches = 0
         for worker in self._workers:
-            worker.searched.forget()
-            worker.graph.clear()
+            worker.forget()
 
     def act(self, env: Any) -> int:
         """The move to play for the agent to move in an environment, wrapped or not. Ctrl-C raises KeyboardInterrupt.
@@ -237,7 +242,8 @@ class Planner:
 
     def __repr__(self) -> str:
         budget = f"playouts={self.playouts}" if self.playouts is not None else f"seconds={self.seconds}"
-        parts = [str(self.selection), *map(str, self.policies), budget, f"seed={self.seed}"]
+        knowledge = [*self.policies, *([] if self.priors is None else [self.priors])]
+        parts = [str(self.selection), *map(str, knowledge), budget, f"seed={self.seed}"]
         return f"<{self.name}: {', '.join(parts)}>"
 
 
@@ -260,21 +266,29 @@ class Worker:
         self.planner, self.rules = planner, rules
         self.policies = [policy for policy in planner.policies if policy.prob > 0]
         compiled(simulate, SIMULATE)
-        self.kernels = bound_kernels(rules, planner.selection, self.policies)
+        self.kernels = bound_kernels(rules, planner.selection, self.policies, planner.priors)
         share = None if planner.playouts is None else planner.playouts // planner.workers + 1
         room = min(FIRST_ROOM if share is None else share, FIRST_ROOM, planner.max_nodes)
         self.graph = Graph(planner.selection, rules, room, planner.max_nodes - 1, planner.options)
-        self.work = work_for(rules, planner.selection, self.policies)
+        self.work = work_for(rules, planner.selection, self.policies, planner.priors)
         self.searched = Searched()
+        self.ply = self.rules.longest
         self.cpu_seconds = 0.0
         self.running = False
+
+    def forget(self) -> None:
+        """The next search belongs to another game."""
+        self.searched.forget()
+        self.graph.clear()
+        self.ply = self.rules.longest
 
     def begin(self, state: State, rng: np.ndarray, share: int | None, stop: Event) -> None:
         """Prepares a search from a state for so many playouts (None: until the seconds are gone)."""
         self.root, self.share, self.stop = state.array(), share, stop
         self.work.rng[:] = rng
         for policy, memory in zip(self.policies, self.work.memories, strict=False):
-            policy.begin(memory)
+            policy.begin(memory, state.ply > self.ply)
+        self.ply = state.ply
         if self.rules.live is not None:
             self.rules.live.reseed(int(rng[0]))
         self.work.words[:] = np.frombuffer(state.position, np.uint64)
@@ -336,7 +350,18 @@ class Worker:
                 raise caught
             if graph.count("wanted") == BROKEN:
                 raise RuntimeError(f"{self.rules} goes on at a position without legal moves")
-            graph.grow(None if self.share is None else self.share - graph.count("playouts"))
+            self.grow()
+
+    def grow(self) -> None:
+        """Makes more room of the kind that a search said it wants."""
+        if self.graph.count("wanted") != MORE_MEMORY:
+            self.graph.grow(None if self.share is None else self.share - self.graph.count("playouts"))
+            return
+        full, memories = int(self.work.record.view(WORK)[0].full), list(self.work.memories)
+        for place, policy in enumerate(self.policies):
+            if full >> place & 1:
+                memories[place] = policy.grown(memories[place])
+        self.work = self.work._replace(memories=tuple(memories))
 
 
 def _run(workers: list[Worker], stop: Event) -> bool:

@@ -27,6 +27,7 @@ from ucd_planners.graph import (
     BROKEN,
     GRAPH,
     MORE_EDGES,
+    MORE_MEMORY,
     MORE_MOVES,
     MORE_NODES,
     add_edge,
@@ -37,6 +38,7 @@ from ucd_planners.graph import (
     moves,
     next_room,
     nodes,
+    priors,
 )
 from ucd_planners.selection.seam import WORK
 from ucd_planners.selection.ucb import choose
@@ -47,6 +49,7 @@ SIMULATE = types.boolean(BOUND, BYTES, WORK_TUPLE, BYTES, BYTES, types.int64)
 @kernel(SIMULATE, counted=True)
 def simulate(bound, graph, work, board, root, playouts):
     """Runs simulations until the graph has had `playouts` of them; False when something is `wanted` first."""
+    fields(work.record, WORK).graph = graph.ctypes.data
     return run(kernels_of(bound), fields(graph, GRAPH), work, board, root, playouts)
 
 
@@ -69,8 +72,6 @@ def run(kernels, g, work, board, root, playouts):
             return False
         g.depth = max(g.depth, length)
         extend(g, work, length)
-        if work.moves.size > 0:
-            write_down(g, work, length)
         w.descent, w.count = length, length
         if plies > 0:
             length = walk(kernels, g, work, board, length)
@@ -86,9 +87,14 @@ def run(kernels, g, work, board, root, playouts):
         for player in range(work.payoffs.size):
             w.payoffs[player] = work.payoffs[player]
         kernels.back_up(g, w, length)
-        for policy in range(w.policies):
-            kernels.learn[policy](w, work.memories[policy])
         g.playouts += 1
+        w.full = 0
+        for policy in range(w.policies):
+            if not kernels.learn[policy](w, work.memories[policy]):
+                w.full |= 1 << policy
+        if w.full != 0:
+            g.wanted = MORE_MEMORY
+            return False
     return True
 
 
@@ -105,7 +111,7 @@ def descend(kernels, g, work, board):
     node, length, fresh = np.int64(g.root), np.int64(0), np.int64(0)
     while True:
         work.path[0, length] = node
-        if nodes(g)[node].moves == 0 and not list_moves(kernels, g, work, board, node):
+        if nodes(g)[node].moves == 0 and not list_moves(kernels, g, work, board, node, length):
             return np.int64(-1)
         may_add = g.edge_count + fresh < g.most_edges
         choice = kernels.choose(g, w, node, may_add, work.rng) if g.has_chooser else choose(g, w, node, may_add, work.rng)
@@ -119,6 +125,8 @@ def descend(kernels, g, work, board):
             number = np.int64(-1)
             action = np.int64(moves(g)[nodes(g)[node].first_move + choice])
             fresh += 1
+        if work.moves.size > 0:
+            work.moves[length] = traced(nodes(g)[node].mover, action)
         kernels.play(board, work.state, action)
         work.path[1, length] = number
         work.path[2, length] = choice
@@ -145,8 +153,8 @@ def descend(kernels, g, work, board):
 
 
 @kernel()
-def list_moves(kernels, g, work, board, node):
-    """Lists the legal moves of a node, whose position is in `work.state`; False when there is no room."""
+def list_moves(kernels, g, work, board, node, length):
+    """Lists the legal moves of a node, whose position is in `work.state`, and after how many moves; False without room."""
     count = kernels.legal_actions(board, work.state, work.actions)
     first = g.move_count
     if count <= 0:
@@ -157,6 +165,9 @@ def list_moves(kernels, g, work, board, node):
         return False
     for i in range(count):
         moves(g)[first + i] = work.actions[i]
+    if g.has_priors:
+        w, values = fields(work.record, WORK), priors(g)[first : first + count]
+        kernels.priors(board, work.state, w, length, work.knowledge, work.actions[:count], values)
     g.move_count += count
     nodes(g)[node].first_move = first
     nodes(g)[node].moves = count
@@ -204,14 +215,6 @@ def extend(g, work, length):
 
 
 @kernel()
-def write_down(g, work, length):
-    """Writes down the moves of a descent."""
-    for depth in range(length):
-        mover = nodes(g)[work.path[0, depth]].mover
-        work.moves[depth] = traced(mover, edges(g)[work.path[1, depth]].action)
-
-
-@kernel()
 def play_out(kernels, work, board, count):
     """Plays the rest of the game by the policies, after so many moves of a simulation; how many it then has.
 
@@ -253,7 +256,8 @@ def suggestion(kernels, work, board, count, asked):
     for policy in range(w.policies):
         if asked >> policy & 1:
             suggest, memory = kernels.suggest[policy], work.memories[policy]
-            action = suggest(kernels.playout_actions, board, work.state, w, count, memory, work.rng)
+            listing, playable = kernels.playout_actions, kernels.is_playable
+            action = suggest(listing, playable, board, work.state, w, count, memory, work.rng)
             if action >= 0:
                 return action
     return np.int64(-1)
@@ -271,7 +275,7 @@ def walk(kernels, g, work, board, length):
         node = np.int64(edges(g)[number].target)
         if node < 0:
             node = arrive(kernels, g, work, board, np.int64(work.path[0, length - 1]), number)
-        if nodes(g)[node].moves == 0 and not list_moves(kernels, g, work, board, node):
+        if nodes(g)[node].moves == 0 and not list_moves(kernels, g, work, board, node, length):
             return length
         action = suggestion(kernels, work, board, length, asked_of(w, work.rng))
         if action < 0:

@@ -58,7 +58,6 @@ from ucd_envs.rules import (
     flag,
     kernel,
     most_moves,
-    number,
     traced,
     whole,
 )
@@ -289,6 +288,19 @@ def playout_actions(board, state, actions):
     return np.int64(count)
 
 
+@kernel(IS_LEGAL)
+def is_playable(board, state, action):
+    """As `playout_actions`: a pass only where there is no point."""
+    b, s = fields(board, BOARD), fields(state, STATE)
+    if action != b.rows * b.columns:
+        p = np.uint64(b.point[np.uint64(action)])
+        return s.colour[p] == EMPTY and sensible(b, s, state, p, s.player)
+    found = False
+    for i in range(s.vacant):
+        found = found or sensible(b, s, state, np.uint64(s.empty[i]), s.player)
+    return not found
+
+
 @kernel()
 def may_put(b, s, state, p):
     """Whether the rules allow the mover a stone on an empty point."""
@@ -369,24 +381,12 @@ def rules(
     rows = size if rows is None else whole("rows", rows, 2, SIDE)
     columns = size if columns is None else whole("columns", columns, 2, SIDE)
     cells = rows * columns
-    doubled = 2 * number("komi", komi)
-    if not abs(doubled) <= 2 * CELLS or doubled != int(doubled):
-        raise ValueError(f"komi must be a multiple of 1/2 from -{CELLS} to {CELLS}, not {komi!r}")
+    doubled = points.twice_komi(komi)
     if ko not in superko.RULES:
         raise ValueError(f"ko must be one of {', '.join(superko.RULES)}, not {ko!r}")
-    if not isinstance(black, str) or not isinstance(white, str):
-        raise TypeError(f"black and white must be text such as 'C3 D4', not {black!r} and {white!r}")
-    if whole("handicap", handicap, 0, 9):
-        black = " ".join([black, *points.handicap_points(handicap, rows, columns)]).strip()
-    if first is None:
-        first = "white" if handicap else "black"
-    if first not in ("black", "white"):
-        raise ValueError(f"first must be black or white, not {first!r}")
-    stones = points.set_up(black, white, rows, columns)
+    black, stones = points.set_up(black, white, whole("handicap", handicap, 0, 9), rows, columns)
+    first = points.first_player(first, handicap)
     longest = 3 * cells if longest is None else whole("longest", longest, 1, 2**16 - 1)
-    point = points.points_of(rows, columns)
-    action_of = np.zeros(POINTS, np.uint16)
-    action_of[point] = np.arange(cells)
 
     def score(state: State) -> float:
         return int(area(state.array())) - doubled / 2
@@ -412,15 +412,14 @@ def rules(
             BOARD,
             rows=rows,
             columns=columns,
-            twice_komi=int(doubled),
+            twice_komi=doubled,
             ko=superko.RULES.index(ko),
             suicide=bool(suicide),
             first=("black", "white").index(first),
             longest=longest,
             mercy=mercy,
             stones=np.pad(stones, (0, CELLS - cells)),
-            point=np.pad(point, (0, CELLS - cells)),
-            action=action_of,
+            **points.tables(rows, columns),
             key=superko.KEYS,
         ),
         state_bytes=RECORD_BYTES + (8 * (superko.FILTER + longest + 1) if ko != "simple" else 0),
@@ -428,7 +427,8 @@ def rules(
         planes=(rows, columns, 5),
         tiling="points",
         kernels=Kernels(
-            reset, legal_actions, is_legal, play, payoffs, position, playout, playout_action, observe, playout_actions
+            *(reset, legal_actions, is_legal, play, payoffs, position, playout, playout_action, observe),
+            *(playout_actions, is_playable),
         ),
         action_name=lambda action: points.action_name(action, rows, columns),
         action_named=lambda text: points.action_named(text, rows, columns),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from ucd_envs.stones.chains import BLACK, BORDER, EMPTY, SIDE, WHITE
+from ucd_envs.rules import number
+from ucd_envs.stones.chains import BLACK, BORDER, CELLS, EMPTY, POINTS, SIDE, WHITE
 
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 """Names of columns; players leave I out."""
@@ -13,6 +16,13 @@ LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 def points_of(rows: int, columns: int) -> np.ndarray:
     """The points of a board row by row: [rows * columns] uint16."""
     return np.array([(row + 1) * (SIDE + 1) + column + 1 for row in range(rows) for column in range(columns)], np.uint16)
+
+
+def tables(rows: int, columns: int) -> dict[str, np.ndarray]:
+    """`point` of an action and `action` of a point, padded for the largest board: [CELLS] and [POINTS] uint16."""
+    point, action = points_of(rows, columns), np.zeros(POINTS, np.uint16)
+    action[point] = np.arange(len(point))
+    return {"point": np.pad(point, (0, CELLS - len(point))), "action": action}
 
 
 def point_name(row: int, column: int) -> str:
@@ -55,11 +65,33 @@ def handicap_points(stones: int, rows: int, columns: int) -> list[str]:
     return [point_name(row, column) for row, column in places]
 
 
-def set_up(black: str, white: str, rows: int, columns: int) -> np.ndarray:
-    """The board of two lists of points such as "C3 D4": [rows * columns] uint8.
+def twice_komi(komi: Any) -> int:
+    """Komi in half points. Raises TypeError or ValueError for what is no multiple of 1/2 or more than there are points."""
+    doubled = 2 * number("komi", komi)
+    if not abs(doubled) <= 2 * CELLS or doubled != int(doubled):
+        raise ValueError(f"komi must be a multiple of 1/2 from -{CELLS} to {CELLS}, not {komi!r}")
+    return int(doubled)
 
-    Raises ValueError for what is no point, for two stones on one, and for a chain that has no liberty.
+
+def first_player(first: str | None, handicap: int) -> str:
+    """Who moves first, if nobody is named the side without a handicap. Raises ValueError for another name."""
+    if first is None:
+        return "white" if handicap else "black"
+    if first not in ("black", "white"):
+        raise ValueError(f"first must be black or white, not {first!r}")
+    return first
+
+
+def set_up(black: str, white: str, handicap: int, rows: int, columns: int) -> tuple[str, np.ndarray]:
+    """The board of two lists of points such as "C3 D4", to the first of which so many handicap stones come.
+
+    Answers the first list with them and the stones, [rows * columns] uint8. Raises TypeError for what is no text, ValueError
+    for what is no point, for two stones on one, for a chain that has no liberty, and for a handicap that there is not.
     """
+    if not isinstance(black, str) or not isinstance(white, str):
+        raise TypeError(f"black and white must be text such as 'C3 D4', not {black!r} and {white!r}")
+    if handicap:
+        black = " ".join([black, *handicap_points(handicap, rows, columns)]).strip()
     stones = np.zeros(rows * columns, np.uint8)
     for colour, text in ((BLACK, black), (WHITE, white)):
         for name in text.split():
@@ -69,7 +101,7 @@ def set_up(black: str, white: str, rows: int, columns: int) -> np.ndarray:
             stones[action] = colour
     if not has_liberties(stones.reshape(rows, columns)):
         raise ValueError("every chain before the start needs a liberty")
-    return stones
+    return black, stones
 
 
 def has_liberties(stones: np.ndarray) -> bool:

@@ -55,7 +55,7 @@ def values_of(memory, m):
 
 
 @kernel(SUGGEST)
-def suggest(playout_actions, board, state, w, count, memory, rng):
+def suggest(playout_actions, is_playable, board, state, w, count, memory, rng):
     """The move that did best after the mover's last one, if its value is above the threshold."""
     m = fields(memory, MEMORY)
     moves, actions, player = moves_of(w), actions_of(w), fields(state, HEADER).player
@@ -110,6 +110,7 @@ def learn(w, memory):
                 if row[action, U0] < MOST:
                     row[action, U0] += ONE
                     row[action, U1] += paid
+    return np.bool_(True)
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,10 @@ class CMC:
         m.threshold, m.players, m.actions, m.longest = self.threshold, rules.players, rules.actions, rules.longest
         return memory
 
-    def begin(self, memory: np.ndarray) -> None:
+    def begin(self, memory: np.ndarray, goes_on: bool) -> None:
         """Forgets all tiles."""
         memory[MEMORY.itemsize :] = 0
+
+    def grown(self, memory: np.ndarray) -> np.ndarray:
+        """There is a tile for every pair from the start."""
+        return memory

@@ -5,16 +5,17 @@ w~(u, a) in sum. The value of a move mixes their mean with its own:
 
     (1 - beta) mu(e) + beta w~ / n~ + c * sqrt(log p / n(e))        beta = n~ / (n~ + n(e) + bias * n~ * n(e))
 
-so that a move that was not tried yet has the mean w~ / n~, and the bound `urgency` where nothing is known. `bias` is 4 b^2 of
-Gelly and Silver. RAVE-UCD shares positions: mu has the depth d1, here depth_mean, and with depth_rave = 1 the playouts
-through a child of u count for u as well, however they came there: n~ mixes the values of u's children. GRAVE [Cazenave 2015]
-takes n~ and w~ from the nearest position of the descent with `ref` playouts or more.
+so that a move that was not tried yet has the mean w~ / n~, and the bound `urgency` where nothing is known. A move's prior is
+added to its own playouts. `bias` is 4 b^2 of Gelly and Silver. RAVE-UCD shares positions: mu has the depth d1, here depth_mean,
+and with depth_rave = 1 the playouts through a child of u count for u as well, however they came there: n~ mixes the values of
+u's children. GRAVE [Cazenave 2015] takes n~ and w~ from the nearest position of the descent with `ref` playouts or more.
 
 Symbols: n~ and w~ are amaf(g)[u, player * actions + a], or mixed(g)[u, a] with depth_rave = 1.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +23,7 @@ import numpy as np
 
 from ucd_envs.rng import below
 from ucd_envs.rules import flag, kernel, number, whole
-from ucd_planners.graph import amaf, edges, exploit, explore, mixed, moves, nodes, sums, weight
+from ucd_planners.graph import amaf, edges, exploit, explore, mixed, moves, nodes, priors, sums, weight
 from ucd_planners.selection import ucd
 from ucd_planners.selection.seam import BACK_UP, CHOOSE, Layout, Parameters, checked_constant, moves_of, notes_of, path_of
 from ucd_planners.selection.ucd import UCD
@@ -50,6 +51,7 @@ def choose(g, w, node, may_add, rng):
     first, listed = np.uint64(nodes(g)[node].first_edge), np.uint64(nodes(g)[node].first_move)
     records, actions, means, chances, scale = edges(g), moves(g), exploit(g), explore(g), weight(g)[node]
     values, others, mixes = amaf(g), mixed(g), g.amaf_kind > 1
+    known, given = priors(g), g.has_priors
     place, reference, constant = np.uint64(node), np.uint64(w.reference), g.constants[BIAS]
     most, equals, choice = -np.inf, np.uint64(0), -1
     for i in range(legal):
@@ -59,11 +61,20 @@ def choose(g, w, node, may_add, rng):
         else:
             played, paid = np.float64(values[reference, row + action, U0]), np.float64(values[reference, row + action, U1])
         if i < tried:
-            visits = np.float64(records[first + i].visits)
-            bias = constant * visits * played
-            value = (paid + (visits + bias) * means[first + i]) / (visits + played + bias) + scale * chances[first + i]
+            visits, mean, chance = np.float64(records[first + i].visits), means[first + i], chances[first + i]
         else:
-            value = paid / played if played > 0.0 else g.urgency
+            visits = mean = chance = np.float64(0)
+        if given:
+            ahead = np.float64(known[listed + i, U0])
+            if ahead > 0.0:
+                mean = (visits * mean + np.float64(known[listed + i, U1])) / (visits + ahead)
+                chance = 1.0 / math.sqrt((1.0 / (chance * chance) if chance > 0.0 else 0.0) + ahead)
+                visits += ahead
+        if visits + played > 0.0:
+            bias = constant * visits * played
+            value = (paid + (visits + bias) * mean) / (visits + played + bias) + scale * chance
+        else:
+            value = g.urgency
         if value > most:
             most, equals, choice = value, U1, i
         elif value == most:

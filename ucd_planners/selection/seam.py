@@ -1,7 +1,8 @@
 """What a selection is to the search: a kernel that chooses, one that backs up, their parameters, and columns in the graph.
 
 At each node of a descent the search calls `choose(g, w, node, may_add, rng)`, which answers the place of a move in the node's
-list: the first `tried` have edges; `may_add` says whether one without may be chosen; -1: there is nothing to choose from.
+list: the first `tried` have edges; `may_add` says whether one without may be chosen; -1: there is nothing to choose from. Where
+moves have priors (`g.has_priors`, `priors(g)`), a kernel of its own has to heed them.
 
 After each simulation it calls `back_up(g, w, length)` with the records of the graph and of the simulation: the first `length`
 entries of `path_of(w)` are the sources and edges of the descent, the first `w.count` of `moves_of(w)` its moves and then those
@@ -18,7 +19,7 @@ from numba import from_dtype, types
 
 from ucd_envs.records import array_at, record
 from ucd_envs.rules import RNG, kernel, number
-from ucd_planners.graph import GRAPH_RECORD, INDEX
+from ucd_planners.graph import GRAPH, GRAPH_RECORD, INDEX
 
 MOST_PLAYERS, MOST_POLICIES = 16, 4
 
@@ -33,15 +34,17 @@ WORK = record(
     ("notes", np.uint64),
     ("actions", np.uint64),
     ("action_room", np.int64),
+    ("graph", np.uint64),
     ("policies", np.int64),
+    ("full", np.int64),
     ("probs", np.float64, (MOST_POLICIES,)),
     ("reference", np.int64),
     ("rounds", np.int64),
 )
 """What one simulation leaves for its selection and policies: the addresses of the path and its capacity, each player's payoff,
 the address of the moves, how many those of the descent are and how many all, the addresses of room for notes and for a list of
-actions, how many policies play out and how often each is asked, and, for a selection to remember, a node of the descent and how
-often it has taken notes."""
+actions, and of the graph, how many policies play out, which of them, a bit for each, have no room left, and how often each is
+asked; and, for a selection to remember, a node of the descent and how often it has taken notes."""
 WORK_RECORD = from_dtype(WORK)
 CHOOSE = types.int64(GRAPH_RECORD, WORK_RECORD, types.int64, types.boolean, RNG)
 BACK_UP = types.void(GRAPH_RECORD, WORK_RECORD, types.int64)
@@ -63,6 +66,12 @@ def moves_of(w):
 def actions_of(w):
     """Room for a list of all actions: [actions] int32."""
     return array_at(w.actions, (w.action_room,), INDEX)
+
+
+@kernel(inline=True)
+def graph_of(w):
+    """The search's graph: a record of GRAPH."""
+    return array_at(w.graph, (1,), GRAPH)[0]
 
 
 @kernel(inline=True)

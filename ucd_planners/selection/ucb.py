@@ -14,7 +14,7 @@ import numpy as np
 
 from ucd_envs.rng import below
 from ucd_envs.rules import kernel
-from ucd_planners.graph import exploit, explore, nodes, weight
+from ucd_planners.graph import edges, exploit, explore, nodes, priors, weight
 from ucd_planners.selection.seam import CHOOSE
 
 
@@ -68,6 +68,35 @@ def best(g, node, rng):
                 return np.int64(i - first)
             rank -= np.uint64(1)
     return np.int64(0)
+
+
+@kernel(CHOOSE)
+def choose_with_priors(g, w, node, may_add, rng):
+    """The move with the largest bound, where n~ playouts with payoffs w~ in sum, its prior, are added to what it had.
+
+        (n mu + w~) / (n + n~) + weight / sqrt(1 / explore^2 + n~)
+
+    One that was not tried and has no prior has the bound `urgency`; among equals each has the same probability.
+    """
+    tried = np.uint64(nodes(g)[node].tried)
+    legal = np.uint64(nodes(g)[node].moves) if may_add else tried
+    first, listed = np.uint64(nodes(g)[node].first_edge), np.uint64(nodes(g)[node].first_move)
+    known, records, means, chances, scale = priors(g), edges(g), exploit(g), explore(g), weight(g)[node]
+    most, equals, choice = -np.inf, np.uint64(0), -1
+    for i in range(legal):
+        visits, paid = np.float64(known[listed + i, 0]), np.float64(known[listed + i, 1])
+        if i < tried:
+            had, chance = np.float64(records[first + i].visits), chances[first + i]
+            value = (had * means[first + i] + paid) / (had + visits) + scale / math.sqrt(1.0 / (chance * chance) + visits)
+        else:
+            value = paid / visits + scale / math.sqrt(visits) if visits > 0.0 else g.urgency
+        if value > most:
+            most, equals, choice = value, np.uint64(1), i
+        elif value == most:
+            equals += np.uint64(1)
+            if below(rng, equals) == np.uint64(0):
+                choice = i
+    return np.int64(choice)
 
 
 @kernel()

@@ -1,0 +1,171 @@
+"""Priors: what is thought of moves before any is tried enters every choice of a descent, and nothing else."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from searching import Search
+
+import ucd_envs
+from ucd_envs.rules import Rules, kernel
+from ucd_planners import Planner, rave, uct
+from ucd_planners.graph import GRAPH
+from ucd_planners.selection.priors import PRIORS
+from ucd_planners.selection.rave import BIAS, RAVE
+from ucd_planners.selection.seam import Selection, moves_of
+from ucd_planners.selection.ucd import UCD
+
+
+@kernel(PRIORS)
+def by_number(board, state, w, count, memory, actions, values):
+    """So many playouts as `memory` says for actions that are no multiple of 3, of which some are won, as the last move says."""
+    last = moves_of(w)[count - 1] & 0xFFFF if count > 0 else 0
+    for i in range(actions.size):
+        values[i, 0] = memory[0] if actions[i] % 3 > 0 else 0
+        values[i, 1] = values[i, 0] * ((actions[i] + last) % 5) / 4
+
+
+class Told:
+    """Priors of one kernel."""
+
+    def __init__(self, visits: int) -> None:
+        self.visits = visits
+
+    @property
+    def kernel(self) -> Any:
+        """The priors."""
+        return by_number
+
+    def memory(self, rules: Rules) -> np.ndarray:
+        """One byte."""
+        return np.full(1, self.visits, np.uint8)
+
+    def __repr__(self) -> str:
+        return f"Told({self.visits})"
+
+
+def bounds(search: Search, node: int) -> dict[int, float]:
+    """Every move's bound at a node, from the statistics of the graph and the formulas of the docstrings."""
+    graph, found = search.graph, {}
+    record = graph.nodes[node]
+    for place in range(int(record["moves"])):
+        action = int(graph.moves[record["first_move"] + place])
+        had, paid = graph.priors[record["first_move"] + place].tolist()
+        number = int(record["first_edge"]) + place
+        tried = place < record["tried"]
+        n = float(graph.edges[number]["visits"]) if tried else 0.0
+        mean = float(graph.exploit[number]) if tried else 0.0
+        weight = float(graph.explore[number]) ** -2 if tried else 0.0
+        played = won = 0.0
+        if graph.layout.amaf:
+            played, won = graph.amaf[node][int(record["mover"]) * graph.count("actions") + action].tolist()
+        if n + had + played == 0:
+            found[action] = math.inf
+            continue
+        mean = (n * mean + paid) / (n + had) if n + had else 0.0
+        bonus = float(graph.weight[node]) / math.sqrt(weight + had) if weight + had else 0.0
+        if graph.layout.amaf:
+            bias = float(graph.header.view(GRAPH)[0].constants[BIAS]) * (n + had) * played
+            mean = (won + (n + had + bias) * mean) / (n + had + played + bias)
+        found[action] = mean + bonus
+    return found
+
+
+@pytest.mark.parametrize("visits", [0, 7])
+@pytest.mark.parametrize("selection", [UCD(c=0.3, table=False), UCD(1, 0, 1, 0.4), UCD(2, 1, 2, 0.4), RAVE(0.01, 0.2)], ids=str)
+@pytest.mark.parametrize(
+    ("game", "settings"), [("hex", {"size": 4}), ("go", {"size": 3, "komi": 1}), ("leftright", {"steps": 12})]
+)
+def test_every_choice_is_one_with_the_largest_bound(
+    game: str, settings: dict[str, Any], selection: Selection, visits: int
+) -> None:
+    """Wherever moves were listed before a simulation; a list that it makes has the priors of the moves so far."""
+    search = Search(ucd_envs.rules(game, **settings).initial_state(), selection, 5, priors=Told(visits))
+    before: dict[int, dict[int, float]] = {}
+    checked = made = 0
+    for _ in range(300):
+        path, _ = search.step()
+        moves = [action for _, action, _ in path]
+        nodes = search.worker.work.path[0, : len(path)].tolist()
+        for depth, (node, action) in enumerate(zip(nodes, moves, strict=True)):
+            if node in before:
+                assert before[node][action] >= max(before[node].values()) - 1e-6
+                checked += 1
+            else:
+                assert priors(search, node) == told(search, node, visits, moves[depth - 1] if depth else 0)
+                made += 1
+        before = {node: bounds(search, node) for node in range(search.graph.count("node_count")) if is_listed(search, node)}
+    assert checked > 300
+    assert made > 10
+
+
+def is_listed(search: Search, node: int) -> bool:
+    """Whether a node has its moves."""
+    return bool(search.graph.nodes[node]["moves"])
+
+
+def priors(search: Search, node: int) -> dict[int, tuple[float, float]]:
+    """What the graph has of a node's moves."""
+    first, count = (int(search.graph.nodes[node][name]) for name in ("first_move", "moves"))
+    rows = zip(
+        search.graph.moves[first : first + count].tolist(), search.graph.priors[first : first + count].tolist(), strict=True
+    )
+    return {action: (row[0], row[1]) for action, row in rows}
+
+
+def told(search: Search, node: int, visits: int, last: int) -> dict[int, tuple[float, float]]:
+    """What `by_number` says."""
+    had = {action: float(visits if action % 3 else 0) for action in priors(search, node)}
+    return {action: (number, number * ((action + last) % 5) / 4) for action, number in had.items()}
+
+
+@pytest.mark.parametrize("preset", [uct, rave])
+def test_priors_guide_the_search_and_count_in_no_result(preset: Any) -> None:
+    """Visits add up to the playouts of the root, whatever the priors; with strong ones the search looks elsewhere."""
+    state = ucd_envs.rules("hex", size=5).initial_state()
+    plain, guided = (preset(playouts=400, seed=2, priors=given).search(state) for given in (None, Told(200)))
+    assert sum(plain.visits) == sum(guided.visits) == 400
+    assert plain.visits.tolist() != guided.visits.tolist()
+    best = [action % 5 == 4 and action % 3 > 0 for action in guided.actions.tolist()]
+    assert guided.visits[best].sum() > 300
+
+
+def test_a_kept_graph_keeps_its_priors() -> None:
+    """Nodes that are copied when the root moves on have the priors that they had."""
+    start = ucd_envs.rules("hex", size=4).initial_state()
+    search = Search(start, UCD(c=0.3, table=False), 3, priors=Told(7), keep=True)
+    for _ in range(400):
+        search.step()
+    action = int(search.graph.edges[search.graph.block(search.root)][0]["action"])
+    first = next(
+        n
+        for n in range(search.graph.count("node_count"))
+        if search.graph.positions[n].tobytes() == start.after(action).position
+    )
+    had = priors(search, first)
+    search.begin(start.after(action))
+    assert had
+    assert priors(search, search.root) == had
+
+
+def test_without_room_in_the_graph_only_tried_moves_are_chosen() -> None:
+    """At its limit of edges the graph stays as it is, whatever the priors say of untried moves."""
+    state = ucd_envs.rules("hex", size=4).initial_state()
+    result = uct(playouts=500, max_nodes=30, seed=1, priors=Told(7)).search(state)
+    assert result.nodes <= 30
+    assert sum(result.visits) == 500
+
+
+@pytest.mark.parametrize("priors", [3, Told, "go"])
+def test_priors_are_an_object_with_a_kernel(priors: Any) -> None:
+    """Anything else is an error of one sentence."""
+    with pytest.raises(TypeError, match=r"^priors must be such as GoPriors\(\), not "):
+        Planner(UCD(), playouts=10, priors=priors)
+
+
+def test_a_planner_shows_its_priors() -> None:
+    """By their own text."""
+    assert "Told(7)" in repr(uct(playouts=10, priors=Told(7)))
