@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ucd_envs import sgf
 from ucd_planners import rave
 
@@ -18,8 +20,9 @@ def main() -> None:
         result = planner.search(state)
         values = dict(zip(result.actions.tolist(), result.values.tolist(), strict=True))  # NaN for a move that was never tried
         colour = ("Black", "White")[state.player]
-        played, wanted = (f"{state.rules.action_name(move):4} {values[move]:.2f}" for move in (action, result.action))
-        print(f"{number:2} {colour} {played}; the planner: {wanted}")
+        played, wanted = (state.rules.action_name(move) for move in (action, result.action))
+        thought = "never tried" if math.isnan(values[action]) else f"{values[action]:.2f}"
+        print(f"{number:2} {colour} {played:4} {thought}; the planner: {wanted:4} {values[result.action]:.2f}")
     print(f"result {record.result or 'not told'}, by area {record.rules.score(record.state):+g} for Black")
 
 

@@ -24,16 +24,18 @@ import pytest
 from ucd_planners import cli
 from ucd_planners.arena.match import Game, Match, Solo
 from ucd_planners.arena.store import Store, configuration
-from ucd_planners.experiments import MODULES, experiment_named, picture, ucd, ucd_go
+from ucd_planners.experiments import MODULES, bhrf, experiment_named, picture, ucd, ucd_go
 from ucd_planners.experiments.experiment import Report, Row, Setting, measured, reproduce, write_rows
-from ucd_planners.notation import parsed
+from ucd_planners.notation import parsed, planner_from
+from ucd_planners.playouts import BHRF, GoExpert, GoPriors
+from ucd_planners.selection.rave import RAVE
 from ucd_planners.statistics import wilson
 
 HEX = experiment_named("ucd-hex")
 
 
 def test_an_unknown_experiment_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"\Aunknown experiment 'chess': expected one of leftright, .*, cmc-go\Z"):
+    with pytest.raises(ValueError, match=r"\Aunknown experiment 'chess': expected one of leftright, .*, bhrf-epsilon\Z"):
         experiment_named("chess")
 
 
@@ -55,6 +57,9 @@ def test_an_experiment_has_its_name(name: str) -> None:
         ("cmc", 400, 3 * 16),
         ("cmc-hex", 400, 2 * 16),
         ("cmc-go", 400, 2 * 16),
+        ("bhrf", 200, 2 * 6 * 6),
+        ("bhrf-playouts", 200, 10),
+        ("bhrf-epsilon", 200, 2 * 2 * 7),
     ],
 )
 def test_an_experiment_has_the_games_and_settings_of_the_paper(name: str, games: int, settings: int) -> None:
@@ -123,6 +128,28 @@ def test_the_planners_of_cmc_have_the_labels_parameters(name: str) -> None:
     assert points == {(prob, "0") for prob in percents} | {
         (prob, b) for prob in ("35", "75") for b in ("0", "20", "40", "60", "80", "100")
     }
+
+
+@pytest.mark.parametrize("name", ["bhrf", "bhrf-playouts", "bhrf-epsilon"])
+def test_the_planners_of_bhrf_have_the_labels_parameters(name: str) -> None:
+    """The opponent is the same program without the policy, priors in both."""
+    for setting in experiment_named(name).settings(2, 0):
+        one, two = (planner_from(text, **setting.contest.budget) for text in (setting.contest.a, setting.contest.b))
+        assert one.selection == two.selection == RAVE()
+        assert one.priors == two.priors == GoPriors()
+        labels = setting.labels
+        expert = (GoExpert(),) if name == "bhrf-epsilon" else ()
+        assert two.policies == expert
+        policy = one.policies[0]
+        assert one.policies[1:] == expert
+        if name == "bhrf":
+            assert policy == planner_from(f"rave(policies='{bhrf.POLICIES[labels['policy']]}')", playouts=1).policies[0]
+            assert setting.contest.budget == bhrf.BUDGETS[labels["budget"]]
+        elif name == "bhrf-playouts":
+            assert (policy, one.playouts, two.playouts) == (BHRF(), int(labels["playouts"]), 10_000)
+        else:
+            choice = {"soft-UCT": "soft_uct", "last reply": "last_reply"}[labels["choice"]]
+            assert policy == BHRF(int(labels["epsilon"]) / 100, choice)
 
 
 @pytest.mark.parametrize("name", ["leftright", "ucd-hex"])

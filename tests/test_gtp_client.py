@@ -254,7 +254,7 @@ def test_programs_are_looked_for_where_games_are_kept(tmp_path: Path, monkeypatc
         ("  ", "the command of a GTP program is empty"),
         ("cat 'x", 'the command "cat \'x" cannot be read: No closing quotation'),
         ("no-such-program --mode gtp", "the program 'no-such-program' is not there, neither on the PATH nor in /usr/games"),
-        ("/tmp", "the program '/tmp' is not there"),
+        ("/tmp", "'/tmp' is there, but is no program that can be run"),
     ],
 )
 def test_a_command_that_names_no_program_is_refused(command: str, reason: str) -> None:

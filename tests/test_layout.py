@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,6 +69,12 @@ def test_no_planner_imports_a_game() -> None:
     for path in ROOT.glob("ucd_planners/**/*.py"):
         games = {module for module in imports(path) if module.startswith("ucd_envs.games.")}
         assert not games or path.match(EXPERTS), path
+
+
+def test_every_package_is_installed() -> None:
+    """Folders with Python files are those that the distribution names."""
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    assert sorted(told) == sorted({".".join(path.relative_to(ROOT).parts[:-1]) for path in SOURCES})
 
 
 def test_the_core_needs_the_core_dependencies_only() -> None:

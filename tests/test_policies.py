@@ -17,8 +17,9 @@ from ucd_envs.records import fields
 from ucd_envs.rules import Rules, State, compiled, kernel
 from ucd_planners import Planner, cmc, rave, ucd, uct
 from ucd_planners.notation import planner_from
-from ucd_planners.playouts import CMC
+from ucd_planners.playouts import BHRF, CMC, MAST, POLICIES, GoExpert, GoPriors, LastGoodReply, NGrams, PoolRAVE
 from ucd_planners.playouts.cmc import MEMORY, tiles_of
+from ucd_planners.playouts.go_priors import STRENGTHS
 from ucd_planners.playouts.seam import LEARN, SUGGEST, nothing_learned
 from ucd_planners.selection.seam import WORK, actions_of, moves_of
 from ucd_planners.selection.ucd import UCD
@@ -32,6 +33,7 @@ GAMES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("tic_tac_toe", {}),
     ("leftright", {"steps": 16}),
 )
+UCT = UCD(c=0.3, table=False)
 Tile = tuple[int, int, int]
 """Player, earlier and later action."""
 
@@ -345,6 +347,9 @@ def test_policies_are_at_most_four_policies(policies: Any) -> None:
         ("""ucd(d1=1, policies=" cmc( prob = 1 )cmc(threshold=0.5) ", c=0.2)""", (CMC(1), CMC(threshold=0.5))),
         ("cmc(prob=0.1, policies='cmc(prob=0.2)')", (CMC(0.1), CMC(0.2))),
         ("uct(policies='')", ()),
+        ("uct(policies='bhrf(choice=last_reply,prob=0.15) go_expert')", (BHRF(0.15, "last_reply"), GoExpert())),
+        ("uct(policies='last_good_reply(length=1) mast n_grams')", (LastGoodReply(length=1), MAST(), NGrams())),
+        ("rave(policies='pool_rave(size=5)')", (PoolRAVE(size=5),)),
     ],
 )
 def test_policies_can_be_written(text: str, policies: Any) -> None:
@@ -355,10 +360,30 @@ def test_policies_can_be_written(text: str, policies: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "priors"),
+    [
+        ("uct(priors='go_priors')", GoPriors()),
+        ("rave(priors='go_priors(even=2, near=0.5)', policies='mast')", GoPriors(even=2, near=0.5)),
+        ("uct(priors='')", None),
+    ],
+)
+def test_priors_can_be_written(text: str, priors: Any) -> None:
+    """As policies can."""
+    planner = planner_from(text, playouts=10)
+    assert planner.priors == priors
+    assert priors is None or str(priors) in repr(planner)
+
+
+@pytest.mark.parametrize(
     ("text", "error"),
     [
         ("uct(policies=3)", "policies must be written as text, such as 'cmc(prob=0.5)', not 3"),
-        ("uct(policies='cmd')", "unknown policy 'cmd': expected one of cmc"),
+        ("uct(policies='cmd')", f"unknown policy 'cmd': expected one of {', '.join(POLICIES)}"),
+        ("uct(priors='go')", "unknown priors 'go': expected one of go_priors"),
+        ("uct(priors=1)", "priors must be written as text, such as 'go_priors', not 1"),
+        ("uct(priors='go_priors go_priors')", "a planner has one kind of priors, not 'go_priors go_priors'"),
+        ("uct(priors='go_priors(far=1)')", f"go_priors has no parameter 'far': expected one of {', '.join(STRENGTHS)}"),
+        ("uct(policies='pool_rave')", f"PoolRAVE needs a selection that keeps RAVE values, such as RAVE(), not {UCT}"),
         ("uct(policies='cmc(b=1)')", "cmc has no parameter 'b': expected one of prob, threshold"),
         (
             "uct(policies='cmc(prob=0.1')",

@@ -358,7 +358,7 @@ def test_stones_before_the_start_of_hex_are_its_opening() -> None:
     ("text", "message"),
     [
         ("", "this is no SGF: no SGF data found"),
-        ("game.sgf", "this is no SGF: no SGF data found"),
+        ("game.sgf", "this is no SGF: no SGF data found; the name of a file must be a Path"),
         ("(;SZ[9];B[aa]", "this is no SGF: unexpected end of SGF data"),
         ("(;SZ[9];B[aa", "this is no SGF: unexpected end of SGF data"),
         ("(;SZ[9]B)", "this is no SGF: property with no values"),

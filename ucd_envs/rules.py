@@ -102,7 +102,8 @@ def most_moves(trace):
     return trace.size if trace.size > 0 else np.int64(2**62)
 
 
-_compiling = threading.Lock()
+COMPILING = threading.RLock()
+"""Held while kernels are compiled: numba, and the filters of warnings that it sets meanwhile, are for one thread at a time."""
 
 
 def compiled(function: Any, signature: Any) -> Any:
@@ -114,7 +115,7 @@ def compiled(function: Any, signature: Any) -> Any:
         raise TypeError(f"kernel {function.__name__} must be declared with the signature {signature}")
     if getattr(config, "DISABLE_JIT", 0):
         return function
-    with _compiling:
+    with COMPILING:
         if function._can_compile:
             try:
                 function.compile(signature.args)

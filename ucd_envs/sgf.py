@@ -210,7 +210,8 @@ def _main_line(source: str | Path | bytes) -> list[Any]:
     try:
         tree = grammar.parse_sgf_game(data)
     except ValueError as error:
-        raise ValueError(f"this is no SGF: {error}") from None
+        named = isinstance(source, str) and re.fullmatch(r"[^(\n]+", source)
+        raise ValueError(f"this is no SGF: {error}{'; the name of a file must be a Path' if named else ''}") from None
     encoding = tree.sequence[0].get("CA", [b"ISO-8859-1"])[0].decode("ascii", "replace")
     try:
         presenter = properties.Presenter(ANY_SIDE, "UTF-8" if isinstance(source, str) else encoding)

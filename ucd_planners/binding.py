@@ -16,6 +16,7 @@ from ucd_envs.records import address_of
 from ucd_envs.rules import (
     ACTIONS,
     BYTES,
+    COMPILING,
     IS_LEGAL,
     LEGAL_ACTIONS,
     PAYOFFS,
@@ -124,7 +125,7 @@ def bound_kernels(rules: Rules, selection: Selection, policies: Sequence[Policy]
     )
     if getattr(config, "DISABLE_JIT", 0):
         return Bound(*functions)
-    with warnings.catch_warnings():  # tuples of functions work, but numba calls them experimental each time
+    with COMPILING, warnings.catch_warnings():  # tuples of functions work, but numba calls them experimental each time
         warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
         return compiled(bind, bind.seam_signature)(*functions)
 

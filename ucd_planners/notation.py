@@ -3,10 +3,10 @@
     planner  =  name [ "(" [ key "=" value { "," key "=" value } ] ")" ]
     program  =  "gtp" "(" quoted text { "," key "=" value } ")"
     value    =  number | "-" number | "inf" | "true" | "false" | "none" | word | quoted text
-    policies =  policy { policy }, each written as a planner is
+    policies =  policy { policy }, each written as a planner is, and so are priors
 
 The name is a preset, the keys are its parameters and those of Planner, each at most once; blanks are free between symbols. The
-value of `policies` is quoted text, such as uct(policies="cmc(prob=0.5)").
+values of `policies` and `priors` are quoted text, such as uct(policies="cmc(prob=0.5)", priors="go_priors").
 A number is decimal, of at most 39 digits before its point. Nothing is evaluated. A program is an opponent in matches, such as
 gtp("gnugo --mode gtp", timeout=30): the text is its command line, `timeout` the seconds that it has for a move.
 """
@@ -16,10 +16,11 @@ from __future__ import annotations
 import inspect
 import math
 import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ucd_planners.planner import Planner
-from ucd_planners.playouts import POLICIES, Policy
+from ucd_planners.playouts import POLICIES, PRIORS, Policy, Priors
 from ucd_planners.presets import PRESETS
 
 WORDS = {"inf": math.inf, "true": True, "false": False, "True": True, "False": False, "none": None, "None": None}
@@ -55,6 +56,8 @@ def planner_from(text: str, **defaults: Any) -> Planner:
             raise ValueError(f"{name} has no parameter {key!r}: expected one of {', '.join(known)}")
     if "policies" in written:
         written["policies"] = policies_from(written["policies"])
+    if "priors" in written:
+        written["priors"] = priors_from(written["priors"])
     if "playouts" in written or "seconds" in written:
         defaults = {key: value for key, value in defaults.items() if key not in ("playouts", "seconds")}
     return PRESETS[name](**{**defaults, **written})
@@ -65,23 +68,42 @@ def policies_from(text: str) -> list[Policy]:
 
     Raises TypeError or ValueError as `planner_from` does.
     """
+    return made_from(text, POLICIES, "policies", "policy", "cmc(prob=0.5)")
+
+
+def priors_from(text: str) -> Priors | None:
+    """The priors that a text names, such as "go_priors"; None for an empty one.
+
+    Raises TypeError or ValueError as `planner_from` does, and for more than one.
+    """
+    found = made_from(text, PRIORS, "priors", "priors", "go_priors")
+    if len(found) > 1:
+        raise ValueError(f"a planner has one kind of priors, not {text!r}")
+    return found[0] if found else None
+
+
+def made_from(text: str, makers: Mapping[str, Callable[..., Any]], kinds: str, kind: str, example: str) -> list[Any]:
+    """What is written one after another, each made by the one of `makers` that is named.
+
+    Raises TypeError or ValueError as `planner_from` does, in words of `kinds`, one `kind`, and an example.
+    """
     if not isinstance(text, str):
-        raise TypeError(f"policies must be written as text, such as 'cmc(prob=0.5)', not {text!r}")
-    policies, place = [], 0
+        raise TypeError(f"{kinds} must be written as text, such as {example!r}, not {text!r}")
+    made, place = [], 0
     while text[place:].strip():
         found = PLANNER.match(text, place)
         if found is None:
-            raise ValueError(f"policies {text!r} do not parse: expected name(key=value, ...), such as cmc(prob=0.5)")
+            raise ValueError(f"{kinds} {text!r} do not parse: expected name(key=value, ...), such as {example}")
         place = found.end()
-        policy, written = POLICIES.get(found[1]), arguments(text, found[2] or "")
-        if policy is None:
-            raise ValueError(f"unknown policy {found[1]!r}: expected one of {', '.join(POLICIES)}")
-        known = list(inspect.signature(policy).parameters)
+        maker, written = makers.get(found[1]), arguments(text, found[2] or "")
+        if maker is None:
+            raise ValueError(f"unknown {kind} {found[1]!r}: expected one of {', '.join(makers)}")
+        known = list(inspect.signature(maker).parameters)
         for key in written:
             if key not in known:
                 raise ValueError(f"{found[1]} has no parameter {key!r}: expected one of {', '.join(known)}")
-        policies.append(policy(**written))
-    return policies
+        made.append(maker(**written))
+    return made
 
 
 def parameters(preset: str) -> list[str]:

@@ -19,6 +19,7 @@ from ucd_planners.binding import bound_kernels, work_for
 from ucd_planners.diagram import Searched
 from ucd_planners.graph import BROKEN, MORE_MEMORY
 from ucd_planners.memory import Graph, Options
+from ucd_planners.playouts.pool_rave import check_pools
 from ucd_planners.playouts.seam import MOST_POLICIES, Policy
 from ucd_planners.result import FINALS, SearchResult, summary, variation
 from ucd_planners.search import SIMULATE, simulate
@@ -99,6 +100,7 @@ class Planner:
         if self.early and (self.playouts is None or self.workers > 1 or final != "visits"):
             raise ValueError('early goes with a budget in playouts, one worker and final="visits"')
         self.policies = listed(policies)
+        check_pools(self.policies, selection)
         if priors is not None and (isinstance(priors, type) or not hasattr(priors, "kernel") or not hasattr(priors, "memory")):
             raise TypeError(f"priors must be such as GoPriors(), not {priors!r}")
         self.priors = priors
@@ -289,6 +291,8 @@ class Worker:
         for policy, memory in zip(self.policies, self.work.memories, strict=False):
             policy.begin(memory, state.ply > self.ply)
         self.ply = state.ply
+        record = self.work.record.view(WORK)[0]
+        record.suggested[:], record.played = 0, 0
         if self.rules.live is not None:
             self.rules.live.reseed(int(rng[0]))
         self.work.words[:] = np.frombuffer(state.position, np.uint64)

@@ -75,9 +75,11 @@ def run(kernels, g, work, board, root, playouts):
         w.descent, w.count = length, length
         if plies > 0:
             length = walk(kernels, g, work, board, length)
+            w.played += length - w.count
             w.count = length
         elif player_of(work.state) >= 0 and w.policies > 0:
             w.count = play_out(kernels, work, board, length)
+            w.played += w.count - length
         elif player_of(work.state) >= 0:
             w.count += kernels.playout(board, work.state, work.rng, work.moves[length:])
         kernels.payoffs(board, work.state, work.payoffs)
@@ -259,6 +261,7 @@ def suggestion(kernels, work, board, count, asked):
             listing, playable = kernels.playout_actions, kernels.is_playable
             action = suggest(listing, playable, board, work.state, w, count, memory, work.rng)
             if action >= 0:
+                w.suggested[policy] += 1
                 return action
     return np.int64(-1)
 

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Callable, Sequence
 
 import ucd_envs
-from ucd_planners.cli import bench, games, gtp, match, play, reproduce
+from ucd_planners.cli import bench, games, gtp, match, play, profile, reproduce
 from ucd_planners.cli.console import UsageError, settings_from, usage
 
-COMMANDS = (play, match, gtp, reproduce, bench, games)
+COMMANDS = (play, match, gtp, reproduce, profile, bench, games)
 """In the order of the help. Each has `add(commands)`, which adds its parser and names what runs it."""
 
 

@@ -65,6 +65,8 @@ def _run(arguments: argparse.Namespace) -> int:
     if not result.games:
         played = "no game came to its end" if result.failures else "stopped before the first game ended"
         print(f"ucd: {played}{_failed(result)}", file=sys.stderr)
+        if arguments.json:
+            print(json.dumps(match_row(result)))
         return 1
     print(json.dumps(match_row(result))) if arguments.json else _show(result)
     return 0 if len(result.games) == match.games else 1
@@ -77,6 +79,8 @@ def _keeper(match: Any, name: str) -> Callable[[Any], None]:
     rules = registry.rules(match.game, **match.settings)
     sgf.saved(rules, ())
     place = folder(name)
+    if any(place.glob("game-*.sgf")):
+        raise ValueError(f"the folder {name} has games in it, which would be lost: name another")
 
     def keep(game: Any) -> None:
         path = place / f"game-{game.number + 1:04}.sgf"

@@ -12,6 +12,7 @@ MODULES = {
     **dict.fromkeys(("leftright", "leftright-readings", "ucd-hex", "ucd-hex-readings"), "ucd"),
     **dict.fromkeys(("ucd-go", "ucd-rave"), "ucd_go"),
     **dict.fromkeys(("cmc", "cmc-hex", "cmc-go"), "cmc"),
+    **dict.fromkeys(("bhrf", "bhrf-playouts", "bhrf-epsilon"), "bhrf"),
 }
 """The module of every experiment; it is imported when the experiment is first asked for."""
 

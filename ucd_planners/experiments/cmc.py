@@ -64,13 +64,17 @@ def other_settings(game: str, settings: Mapping[str, Any], games: int, seed: int
     ]
 
 
-def draw(line: str, rows: Sequence[Row]) -> Any:
-    """Points against UCT over prob and over B, a line for each label of `line`."""
-    titles = ["B = 0", *(f"prob = {prob}" for prob in FIXED)]
+def draw(game: str, line: str, rows: Sequence[Row]) -> Any:
+    """Points against UCT over prob and over B, a line for each label of `line`; crosses: the paper."""
+    titles = [f"{game}, {fixed}" for fixed in ("B = 0", *(f"prob = {prob}" for prob in FIXED))]
     figure, axes = picture.panels(titles, "percent", "points in percent")
-    picture.lines(axes[0], [row for row in rows if row["B"] == "0"], "prob", PROBS, line)
+    told = [
+        {**row, "percent": row["paper"], "standard_error": 0.0, line: "the paper"} for row in rows if row["paper"] is not None
+    ]
+    shown = [*rows, *{(row["prob"], row["B"]): row for row in told}.values()]
+    picture.lines(axes[0], [row for row in shown if row["B"] == "0"], "prob", PROBS, line)
     for axis, prob in zip(axes[1:], FIXED, strict=True):
-        picture.lines(axis, [row for row in rows if row["prob"] == prob], "B", THRESHOLDS, line)
+        picture.lines(axis, [row for row in shown if row["prob"] == prob], "B", THRESHOLDS, line)
     for axis, across in zip(axes, ("prob", "B", "B"), strict=True):
         axis.set_xlabel(f"{across} in percent")
         picture.level(axis, 50.0, "UCT", "--")
@@ -86,25 +90,25 @@ EXPERIMENTS = {
         said="better than without for prob from 10 to 60 and for B up to 60",
         games=400,
         settings=havannah_settings,
-        draw=partial(draw, "base"),
+        draw=partial(draw, "Havannah", "base"),
     ),
     "cmc-hex": Experiment(
         name="cmc-hex",
-        title="Hex 7x7, CMC against the same UCT without",
-        source="beyond [CMC Figure 3]",
-        said="nothing: it has Havannah only",
+        title="Hex 7x7, CMC against the same UCT, as in Havannah",
+        source="[CMC Figure 3]",
+        said="Havannah only, where CMC is better for prob from 10 to 60 and for B up to 60",
         games=400,
         settings=partial(other_settings, "hex_v0", {"size": 7}),
-        draw=partial(draw, "budget"),
+        draw=partial(draw, "Hex 7x7", "budget"),
     ),
     "cmc-go": Experiment(
         name="cmc-go",
-        title="Go 9x9, CMC against the same UCT without",
-        source="beyond [CMC Figure 3]",
-        said="nothing: it has Havannah only",
+        title="Go 9x9, CMC against the same UCT, as in Havannah",
+        source="[CMC Figure 3]",
+        said="Havannah only, where CMC is better for prob from 10 to 60 and for B up to 60",
         games=400,
         settings=partial(other_settings, "go_v0", {"size": 9}),
-        draw=partial(draw, "budget"),
+        draw=partial(draw, "Go 9x9", "budget"),
     ),
 }
 """All by name."""

@@ -7,7 +7,7 @@ from the runs that are kept in the folder `results`, in brackets those of the pa
 
 Table 1, 200 games a setting, standard errors at most 3.54. That no setting is clearly better than UCT is as in the paper: at
 c = 0.4 and 0.6 all lie between 38.5 and 57.5 [31.0 to 56.0], (1, 0, 1) with c = 0.4 being the best [48.0] and (0, 0, 0) with
-c = 0.4 at 51.0 [52.0]. Two things are not: d1 = 2 is no worse than the others, but between 47.5 and 56.5 at c = 0.4 [31.0 to
+c = 0.4 at 51.0 [52.0]. Two things are not: d1 = 2 is hardly worse than the others, between 47.5 and 56.5 at c = 0.4 [31.0 to
 37.5]; and c = 0.2 is much worse, with 12.5 to 21.5 at all depths [34.5 to 51.5], so it is not a matter of the graph. First-play
 urgency of 0.6 or 1 does not mend it.
 

@@ -49,6 +49,8 @@ class Program:
         if not words:
             raise ValueError("the command of a GTP program is empty")
         found = shutil.which(words[0]) or shutil.which(words[0], path=GAMES_FOLDER)
+        if found is None and os.path.exists(words[0]):
+            raise ValueError(f"{words[0]!r} is there, but is no program that can be run")
         if found is None:
             raise ValueError(f"the program {words[0]!r} is not there, neither on the PATH nor in {GAMES_FOLDER}")
         self.words = [found, *words[1:]]

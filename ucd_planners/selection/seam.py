@@ -38,13 +38,16 @@ WORK = record(
     ("policies", np.int64),
     ("full", np.int64),
     ("probs", np.float64, (MOST_POLICIES,)),
+    ("suggested", np.int64, (MOST_POLICIES,)),
+    ("played", np.int64),
     ("reference", np.int64),
     ("rounds", np.int64),
 )
 """What one simulation leaves for its selection and policies: the addresses of the path and its capacity, each player's payoff,
 the address of the moves, how many those of the descent are and how many all, the addresses of room for notes and for a list of
-actions, and of the graph, how many policies play out, which of them, a bit for each, have no room left, and how often each is
-asked; and, for a selection to remember, a node of the descent and how often it has taken notes."""
+actions, and of the graph, how many policies play out, which of them, a bit for each, have no room left, how often each is
+asked, and how many moves each has suggested of how many in playouts since the search began; and, for a selection to remember, a
+node of the descent and how often it has taken notes."""
 WORK_RECORD = from_dtype(WORK)
 CHOOSE = types.int64(GRAPH_RECORD, WORK_RECORD, types.int64, types.boolean, RNG)
 BACK_UP = types.void(GRAPH_RECORD, WORK_RECORD, types.int64)

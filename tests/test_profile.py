@@ -1,0 +1,187 @@
+"""Profiles of playouts: how local they are, what patterns they have, what policies suggest."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from searching import Search
+
+import ucd_envs
+from ucd_envs import sgf
+from ucd_envs.records import fields
+from ucd_envs.rules import State
+from ucd_planners import cmc, rave, uct
+from ucd_planners.cli import main
+from ucd_planners.playouts import CMC
+from ucd_planners.playouts.go_patterns import PATTERNS, codes
+from ucd_planners.playouts.go_shapes import SHAPES, GoShapes
+from ucd_planners.playouts.recording import LOCALITY, NEAR, Locality
+from ucd_planners.profile import profile
+from ucd_planners.selection.seam import WORK
+from ucd_planners.selection.ucd import UCD
+
+SIGNATURE = (2000, 211720, 58539, 201679, 64353, 104583)
+
+
+def go(size: int = 9, **settings: Any) -> State:
+    """The start of a game of Go."""
+    return ucd_envs.rules("go", size=size, **settings).initial_state()
+
+
+@pytest.mark.parametrize(
+    ("game", "settings"), [("go", {"rows": 4, "columns": 6}), ("hex", {"size": 5, "swap": True}), ("tic_tac_toe", {})]
+)
+@pytest.mark.parametrize("add", ["first", "all"])
+def test_near_moves_are_counted(game: str, settings: dict[str, Any], add: str) -> None:
+    """Lines and columns apart of every move of a playout and the one before it, passes and swaps left out."""
+    rules = ucd_envs.rules(game, **settings)
+    rows, columns, _ = rules.planes
+    search = Search(rules.initial_state(), UCD(table=False), 3, policies=Locality(), add=add)
+    near = pairs = 0
+    for _ in range(100):
+        search.step()
+        work = search.worker.work
+        moves = [move & 0xFFFF for move in work.moves.tolist()]
+        record = work.record.view(WORK)[0]
+        for i in range(max(int(record.descent), 1), int(record.count)):
+            if max(moves[i - 1], moves[i]) < rows * columns:
+                (a, b), (c, d) = divmod(moves[i - 1], columns), divmod(moves[i], columns)
+                pairs += 1
+                near += abs(a - c) + abs(b - d) <= NEAR
+    counts = fields(search.worker.work.memories[0], LOCALITY)
+    assert (int(counts.near), int(counts.pairs)) == (near, pairs)
+    assert 0 < near < pairs
+
+
+def test_moves_of_patterns_are_counted() -> None:
+    """Looked up in the diagrams by the board as it is written out, before each move of a playout."""
+    known = set().union(*map(codes, PATTERNS))
+    search = Search(go(7, komi=1), UCD(table=False), 2, policies=[GoShapes(), CMC(0.5)])
+    matched = moves = 0
+    for _ in range(30):
+        search.step()
+        work = search.worker.work
+        record, state = work.record.view(WORK)[0], search.start
+        for i in range(int(record.count)):
+            action = int(work.moves[i]) & 0xFFFF
+            if i >= record.descent:
+                moves += 1
+                matched += action < 49 and surroundings(state, action) in known
+            state = state.after(action)
+    m = fields(search.worker.work.memories[0], SHAPES)
+    assert (int(m.matched), int(m.moves)) == (matched, moves)
+    assert 0 < matched < moves
+
+
+def surroundings(state: State, action: int) -> int:
+    """The number of a point's surroundings: from the line above, two bits each, 1 own and 2 enemy stones, 3 outside."""
+    rows, columns, depth = state.rules.planes
+    planes = np.zeros((rows, columns, depth), np.int8)
+    state.rules.kernels.observe(state.rules.board, state.array(), state.player, planes.reshape(-1))
+    row, column = divmod(action, columns)
+    found = 0
+    around = [(up, right) for up in (1, 0, -1) for right in (-1, 0, 1) if up or right]
+    for place, (up, right) in enumerate(around):
+        y, x = row + up, column + right
+        inside = 0 <= y < rows and 0 <= x < columns
+        found |= (int(planes[y, x, 0] + 2 * planes[y, x, 1]) if inside else 3) << 2 * place
+    return found
+
+
+def test_a_profile_counts_what_policies_suggest() -> None:
+    """With prob 1 CMC suggests nearly all moves once it has learned, with 0.2 about a fifth of that; without none."""
+    state = ucd_envs.rules("hex", size=6).initial_state()
+    shares = []
+    for prob in (1.0, 0.2):
+        found = profile(cmc(prob=prob, playouts=2000, seed=1), [state])
+        ((policy, count),) = found.suggested
+        assert policy == CMC(prob)
+        assert found.playouts == 2000
+        shares.append(count / found.moves)
+    assert 0.8 < shares[0] <= 1
+    assert 0.15 < shares[1] < 0.2
+    assert profile(uct(playouts=100, seed=1), [state]).suggested == ()
+    assert profile(cmc(prob=0.0, playouts=100, seed=1), [state]).suggested == ()
+
+
+def test_random_playouts_in_hex_are_as_local_as_pairs_of_cells() -> None:
+    """Two moves in a row are any two cells of a board that is filled in random order."""
+    pairs = [(a, b) for a in range(81) for b in range(81) if a != b]
+    apart = [abs(a // 9 - b // 9) + abs(a % 9 - b % 9) for a, b in pairs]
+    expected = sum(distance <= NEAR for distance in apart) / len(pairs)
+    found = profile(uct(playouts=2000, seed=4), [ucd_envs.rules("hex", size=9).initial_state()])
+    assert found.matched is None
+    assert abs(found.near / found.pairs - expected) < 0.005
+
+
+def test_a_profile_is_the_same_for_a_seed() -> None:
+    """These counts change only with the search, the generator, the playouts of Go or the patterns."""
+    found = profile(uct(playouts=1000, seed=7, policies=CMC(0.5)), [go(), go().after(40)])
+    assert (found.playouts, found.moves, found.near, found.pairs, found.matched, found.suggested[0][1]) == SIGNATURE
+
+
+def test_the_planner_is_as_it_was() -> None:
+    """A profile leaves the planner's policies and its next search alone, and two workers are added up."""
+    planner, other = (rave(playouts=200, seed=3, workers=2) for _ in range(2))
+    found = profile(planner, [go(5)])
+    assert found.playouts == 200
+    assert planner.policies == ()
+    planner.reset(3)
+    assert planner.search(go(5)).visits.tolist() == other.search(go(5)).visits.tolist()
+
+
+def test_what_no_profile_can_be_made_of() -> None:
+    """One sentence each."""
+    with pytest.raises(ValueError, match=r"^a profile needs at least one position$"):
+        profile(uct(playouts=10), [])
+    with pytest.raises(ValueError, match=r"^a profile can be made of 2 policies at most, not 3$"):
+        profile(uct(playouts=10, policies=[CMC()] * 3), [go()])
+    with pytest.raises(ValueError, match=r"^moves of leftright_v0.* have no distance: they are not the cells of its board$"):
+        profile(uct(playouts=10), [ucd_envs.rules("leftright").initial_state()])
+    with pytest.raises(ValueError, match=r"^go_shapes knows Go only, not hex_v0"):
+        uct(playouts=10, policies=GoShapes()).search(ucd_envs.rules("hex", size=3).initial_state())
+
+
+def test_the_command_tells_profiles(capsys: pytest.CaptureFixture[str]) -> None:
+    """A table with a line for each planner."""
+    arguments = ["profile", "--game", "go", "--size", "5", "--planner", "uct", "--planner", "uct(policies='cmc')"]
+    assert main([*arguments, "--playouts", "200", "--moves", "c3 d3"]) == 0
+    out = capsys.readouterr().out
+    assert "rows=5" in out
+    assert "1 position; in percent of the moves of playouts" in out
+    assert re.search(r"3\d\.\d CMC", out)
+
+
+def test_the_command_reads_records(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Every so many moves of a game, as one JSON object a planner."""
+    state = go(5)
+    moves = [12, 7, 11, 6]
+    path = tmp_path / "game.sgf"
+    path.write_text(sgf.saved(state.rules, moves))
+    assert main(["profile", "--sgf", str(path), "--every", "2", "--playouts", "100", "--json"]) == 0
+    row = json.loads(capsys.readouterr().out)
+    assert row["playouts"] == 300
+    assert 0 < row["pattern"] < row["near"] < 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ([], "a profile needs a game: --game, or a record with --sgf"),
+        (["--game", "hex", "--every", "3"], "--every goes with --sgf"),
+        (["--game", "go", "--moves", "e5 e5"], "move 2 (e5): action 40 is not legal here"),
+        (["--game", "go", "--moves", "z5"], "move 1 (z5): 'z5' is no point of this board"),
+        (["--sgf", "missing.sgf"], "the record missing.sgf cannot be read: No such file or directory"),
+        (["--game", "go", "--planner", "uct(policies='go')"], "unknown policy 'go'"),
+        (["--game", "leftright"], "moves of leftright_v0(steps=300) have no distance"),
+    ],
+)
+def test_what_the_command_cannot_profile(arguments: list[str], error: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """One sentence, and the exit status of wrong arguments."""
+    assert main(["profile", *arguments, "--playouts", "10"]) == 2
+    assert capsys.readouterr().err.startswith(f"ucd: {error}")

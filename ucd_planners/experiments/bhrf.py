@@ -1,0 +1,155 @@
+"""The experiments of [BHRF section 5]: Fabbri, Armetta, Duchene and Hassas.
+
+Go against the same program whose playouts are random: RAVE with the priors of an expert for new nodes in both. The paper
+gives its gain over 50 percent of wins. Beside BHRF the tables have the policies that it is compared with or builds on, at equal
+playouts and in equal time. Komi is 7.5; the larger boards and budgets take days, and shorter ones come first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ucd_planners.arena.match import Match
+from ucd_planners.experiments import picture
+from ucd_planners.experiments.experiment import Experiment, Row, Setting
+
+POLICIES = {
+    "soft-UCT": "bhrf(choice=soft_uct)",
+    "last reply": "bhrf(choice=last_reply)",
+    "LGR": "last_good_reply",
+    "MAST": "mast",
+    "N-grams": "n_grams",
+    "Pool-RAVE": "pool_rave",
+}
+"""BHRF with its two choices, and the others, each always asked but Pool-RAVE."""
+BUDGETS: Mapping[str, Mapping[str, Any]] = {
+    "10k": {"playouts": 10_000},
+    "0.1 s": {"seconds": 0.1},
+    "30k": {"playouts": 30_000},
+    "0.3 s": {"seconds": 0.3},
+    "100k": {"playouts": 100_000},
+    "1 s": {"seconds": 1.0},
+}
+TABLE_1 = {"9": {"10k": 67.3, "30k": 66.9, "100k": 68.0}, "19": {"10k": 74.3, "30k": 76.6, "100k": 77.7}}
+"""[BHRF Table 1]: 50 and the gain in percent of soft-UCT, by board and playouts."""
+PLAYOUTS = tuple(str(1000 * thousand) for thousand in range(1, 11))
+"""Of BHRF in Figure 5, against 10,000."""
+EPSILONS = ("0", "5", "15", "25", "50", "75", "100")
+"""In percent."""
+FIGURE_11 = {"19": {("soft-UCT", "15"): 61.0, ("last reply", "25"): 61.0}}
+"""[BHRF Figure 11], text: the best of both, 11 percent."""
+BOARDS: Mapping[str, Mapping[str, Any]] = {"9": {"playouts": 10_000}, "19": {"playouts": 30_000}}
+"""The boards of Figure 11 here with their budgets; the paper has the second."""
+
+
+def program(policies: str = "", budget: str = "") -> str:
+    """The program with playout policies, and a budget of its own."""
+    written = f"policies='{policies}'," if policies else ""
+    return f"rave({written}priors='go_priors'{budget})"
+
+
+def settings_of(size: str) -> dict[str, Any]:
+    """Go as it is played here."""
+    return {"size": int(size), "komi": 7.5}
+
+
+def table_settings(games: int, seed: int) -> list[Setting]:
+    """[BHRF Table 1] and the other policies. Raises ValueError for an odd number of games."""
+    return [
+        Setting(
+            {"board": size, "budget": budget, "policy": name},
+            Match("go_v0", program(policy), program(), settings_of(size), BUDGETS[budget], games, seed),
+            TABLE_1[size].get(budget) if name == "soft-UCT" else None,
+        )
+        for budget in BUDGETS
+        for size in TABLE_1
+        for name, policy in POLICIES.items()
+    ]
+
+
+def draw_table(rows: Sequence[Row]) -> Any:
+    """Points against random playouts over the budget, a panel for each board."""
+    figure, axes = picture.panels([f"Go {size}x{size}" for size in TABLE_1], "budget", "points in percent")
+    for axis, size in zip(axes, TABLE_1, strict=True):
+        picture.lines(axis, [row for row in rows if row["board"] == size], "budget", tuple(BUDGETS), "policy", "o")
+        picture.level(axis, 50.0, "random playouts", "--")
+    picture.legend(figure, axes[0])
+    return figure
+
+
+def playouts_settings(games: int, seed: int) -> list[Setting]:
+    """[BHRF Figure 5]: fewer playouts of BHRF against 10,000 random ones. Raises ValueError for an odd number of games."""
+    settings = []
+    for playouts in PLAYOUTS:
+        planner = program(POLICIES["soft-UCT"], f",playouts={playouts}")
+        match = Match("go_v0", planner, program(), settings_of("9"), BUDGETS["10k"], games, seed)
+        settings.append(Setting({"policy": "soft-UCT", "playouts": playouts}, match))
+    return settings
+
+
+def draw_playouts(rows: Sequence[Row]) -> Any:
+    """Points over the number of playouts."""
+    figure, (axis,) = picture.panels(["Go 9x9, against 10,000 random playouts"], "playouts", "points in percent")
+    picture.lines(axis, rows, "playouts", PLAYOUTS, "policy")
+    picture.level(axis, 50.0, "even", "--")
+    picture.legend(figure, axis)
+    return figure
+
+
+def epsilon_settings(games: int, seed: int) -> list[Setting]:
+    """[BHRF Figure 11]: BHRF before an expert's playouts, against the expert's alone. Raises ValueError for an odd number."""
+    settings = []
+    for size, budget in BOARDS.items():
+        for name in ("soft-UCT", "last reply"):
+            for epsilon in EPSILONS:
+                own = POLICIES[name].replace("(", f"(prob={int(epsilon) / 100},")
+                planner, opponent = program(f"{own} go_expert"), program("go_expert")
+                match = Match("go_v0", planner, opponent, settings_of(size), budget, games, seed)
+                paper = FIGURE_11.get(size, {}).get((name, epsilon))
+                settings.append(Setting({"board": size, "choice": name, "epsilon": epsilon}, match, paper))
+    return settings
+
+
+def draw_epsilon(rows: Sequence[Row]) -> Any:
+    """Points over epsilon, a panel for each board."""
+    figure, axes = picture.panels(
+        [f"Go {size}x{size}, expert playouts" for size in BOARDS], "epsilon in percent", "points in percent"
+    )
+    for axis, size in zip(axes, BOARDS, strict=True):
+        picture.lines(axis, [row for row in rows if row["board"] == size], "epsilon", EPSILONS, "choice")
+        picture.level(axis, 50.0, "expert alone", "--")
+    picture.legend(figure, axes[0])
+    return figure
+
+
+EXPERIMENTS = {
+    "bhrf": Experiment(
+        name="bhrf",
+        title="Go, playout policies against random playouts, RAVE with priors in both",
+        source="[BHRF Table 1]",
+        said="BHRF gains 17.3, 16.9 and 18 percent on 9x9, 24.3, 26.6 and 27.7 on 19x19",
+        games=200,
+        settings=table_settings,
+        draw=draw_table,
+    ),
+    "bhrf-playouts": Experiment(
+        name="bhrf-playouts",
+        title="Go 9x9, BHRF with fewer playouts against 10,000 random ones, RAVE with priors in both",
+        source="[BHRF Figure 5]",
+        said="nothing in words that we could read",
+        games=200,
+        settings=playouts_settings,
+        draw=draw_playouts,
+    ),
+    "bhrf-epsilon": Experiment(
+        name="bhrf-epsilon",
+        title="Go, BHRF before an expert's playouts against these alone, RAVE with priors in both",
+        source="[BHRF Figure 11]",
+        said="on 19x19 with 30,000 playouts at best 11 percent more, at epsilon 15 and 25",
+        games=200,
+        settings=epsilon_settings,
+        draw=draw_epsilon,
+    ),
+}
+"""All by name."""

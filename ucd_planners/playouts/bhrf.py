@@ -1,0 +1,399 @@
+"""Background History Reply Forest: moves that the search has tried after the same last moves are replies in playouts [BHRF].
+
+A pattern is a move, the reply, with its context: the last L = 1, 2, 3, ... moves before it, of all players, in its simulation.
+The patterns that match a reply of a descent are taken in the order of L: each known one has one more simulation and what that
+paid the reply's player; the first one that is not known becomes known and ends it. Playouts teach nothing. In a playout, with
+probability `prob`, the longest context that matches the last moves and has a reply that may be played is asked [BHRF Algorithms
+1-4]. What may be played is what the game's random policy may play: in Go no reply fills an eye.
+
+    choice="soft_uct"     one of these replies is drawn in proportion to mean + b sqrt(ln(sum n) / n), the sum over all replies
+                          of the context [BHRF eq. 1]; it is suggested with the probability of its mean, else nothing is
+    choice="last_reply"   the longest context that matches suggests the reply last taken in a descent, if that may be played
+
+Patterns are kept over the turns of a game, and memory grows with them up to `most_bytes`. There, when one more simulation of
+the longest game might find no room, the patterns with the fewest simulations are forgotten: all up to the smallest number of
+simulations that leaves at most half as many patterns as there may be before a simulation. A context whose replies are all
+forgotten goes with its last reply; since a pattern has no more simulations than that of the same reply with a shorter context,
+it then has no longer context either.
+
+The contexts are a trie: from the root by the last move, from there by the one before it, and so on.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from ucd_envs.records import array_at, fields, record
+from ucd_envs.rng import draw, unit
+from ucd_envs.rules import BYTES, HEADER, Rules, compiled, kernel, number, whole
+from ucd_planners.playouts.seam import LEARN, SUGGEST
+from ucd_planners.selection.seam import moves_of
+
+MEMORY = record(
+    ("b", np.float32),
+    ("singles", np.int64),
+    ("actions", np.int64),
+    ("longest", np.int64),
+    ("room", np.int64),
+    ("patterns", np.int64),
+    ("contexts", np.int64),
+    ("places", np.int64),
+)
+"""What every memory begins with: b, how many contexts of one move there are, the actions, the longest game, how many patterns
+there is room for, and how many patterns, contexts of two moves and more, and places of replies are taken. Behind it lie the
+table, the contexts and the replies."""
+CONTEXT = record(
+    ("parent", np.int32),
+    ("move", np.int32),
+    ("children", np.int32),
+    ("last", np.int32),
+    ("first", np.int32),
+    ("replies", np.int32),
+    ("most", np.float32),
+)
+"""A context: the one without its earliest move, that move, how many are longer by one, the reply last taken, the place of its
+first reply and their number, and the largest weight of one, STALE where weights are not right."""
+REPLY = record(("move", np.int32), ("weight", np.float32), ("count", np.float32), ("paid", np.float32))
+"""A pattern: the reply, its weight in a draw, its simulations and their payoffs in sum."""
+INDEX = np.dtype(np.int32)
+MEMORY_BYTES, CONTEXT_BYTES = np.uint64(MEMORY.itemsize), np.uint64(CONTEXT.itemsize)
+ENTRIES, PLACES = 2, 4
+"""Of the table and of replies for each pattern. The replies of a context have room for a power of two; for more they move to
+twice the room, so that r of them have taken fewer than 4 r places."""
+PATTERN_BYTES = CONTEXT.itemsize + PLACES * REPLY.itemsize + ENTRIES * INDEX.itemsize
+CHOICES = ("soft_uct", "last_reply")
+MOST_B, MOST_BYTES = 10**6, 2**35
+MOST = np.float32(2**24)
+"""The largest count of a pattern: with more, single precision would not be exact, and the pattern stays as it is."""
+PATIENCE = np.uint64(16)
+"""After so many replies that were not kept, the largest weight of those that are left is looked up."""
+STALE, ZERO, ONE, FRACTION = (np.float32(value) for value in (-1, 0, 1, 2.0**-32))
+U0, U1, U2, U3, U32 = (np.uint64(n) for n in (0, 1, 2, 3, 32))
+LOW, HALF = np.int64(0xFFFF), np.uint64(2**32 - 1)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+"""2**64 over the golden ratio: multiples of it lie far apart [Knuth, The Art of Computer Programming 3, section 6.4]."""
+READ_COUNTS = types.void(BYTES, types.float32[::1])
+COPY = types.void(BYTES, BYTES, types.float32, types.int32[::1])
+
+
+@kernel(inline=True)
+def table_of(memory, m):
+    """[2 * room] int32: contexts of two moves and more by a hash of parent and move; 0 for none."""
+    return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES, (2 * m.room,), INDEX)
+
+
+@kernel(inline=True)
+def contexts_of(memory, m):
+    """[1 + singles + room] CONTEXT: the root, those of one move in the order of the moves, then those of more."""
+    address = np.uint64(memory.ctypes.data) + MEMORY_BYTES + (np.uint64(m.room) << U3)
+    return array_at(address, (1 + m.singles + m.room,), CONTEXT)
+
+
+@kernel(inline=True)
+def replies_of(memory, m):
+    """[4 * room] REPLY."""
+    before = (np.uint64(m.room) << U3) + np.uint64(1 + m.singles + m.room) * CONTEXT_BYTES
+    return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + before, (4 * m.room,), REPLY)
+
+
+@kernel()
+def single(m, move):
+    """The context of one move."""
+    return U1 + np.uint64((move >> 16) * m.actions + (move & LOW))
+
+
+@kernel()
+def entry_of(memory, m, parent, move):
+    """The entry of the table of a context of two moves or more, or the free one where it belongs."""
+    table, contexts, size = table_of(memory, m), contexts_of(memory, m), np.uint64(2 * m.room)
+    entry = ((((parent << U32 | np.uint64(move)) * GOLDEN) >> U32) * size) >> U32
+    while table[entry] != 0:
+        c = contexts[np.uint64(table[entry])]
+        if c.move == move and np.uint64(c.parent) == parent:
+            break
+        entry += U1
+        if entry == size:
+            entry = U0
+    return entry
+
+
+@kernel()
+def longest_context(memory, m, moves, count):
+    """The longest context with replies that matches the last of so many moves, 0 for none."""
+    if count == 0:
+        return U0
+    contexts, place = contexts_of(memory, m), count - 1
+    context = single(m, moves[place])
+    while place > 0 and contexts[context].children > 0:
+        place -= 1
+        longer = table_of(memory, m)[entry_of(memory, m, context, moves[place])]
+        if longer == 0:
+            break
+        context = np.uint64(longer)
+    return context if contexts[context].replies > 0 else U0
+
+
+@kernel(SUGGEST)
+def suggest_softly(playout_actions, is_playable, board, state, w, count, memory, rng):
+    """A reply of the longest context that has a playable one, drawn by weight and accepted by its mean.
+
+    A reply is taken at random and kept with a probability in proportion to its weight; one that is not playable is moved behind
+    the others and the next taken from these. So all that are playable have their probabilities, though few are looked at.
+    """
+    m, player = fields(memory, MEMORY), fields(state, HEADER).player
+    contexts, replies = contexts_of(memory, m), replies_of(memory, m)
+    context = longest_context(memory, m, moves_of(w), count)
+    while context != U0:
+        c = contexts[context]
+        if c.most < ZERO:
+            weigh(m, c, replies)
+        first, left, most, vain = np.uint64(c.first), np.uint64(c.replies), c.most, U0
+        while left > U0:
+            bits = draw(rng)
+            r = replies[first + ((bits >> U32) * left >> U32)]
+            if np.float32(np.int64(bits & HALF)) * FRACTION * most > r.weight:
+                vain += U1
+                if vain == PATIENCE:
+                    most, vain = largest(replies, first, left), U0
+                continue
+            action = np.int64(r.move & LOW)
+            if r.move >> 16 == player and is_playable(board, state, action):
+                return action if unit(rng) * r.count < r.paid else np.int64(-1)
+            left -= U1
+            swap(r, replies[first + left])
+        context = np.uint64(c.parent)
+    return np.int64(-1)
+
+
+@kernel()
+def weigh(m, c, replies):
+    """Writes mean + b sqrt(ln(sum n) / n) of a context's replies [BHRF eq. 1], and the largest."""
+    first, end, total = np.uint64(c.first), np.uint64(c.first) + np.uint64(c.replies), 0.0
+    for place in range(first, end):
+        total += replies[place].count
+    spread = m.b * np.float32(math.sqrt(math.log(total)))
+    for place in range(first, end):
+        r = replies[place]
+        r.weight = (r.paid + spread * math.sqrt(r.count)) / r.count
+    c.most = largest(replies, first, np.uint64(c.replies))
+
+
+@kernel()
+def largest(replies, first, count):
+    """The largest weight of so many replies."""
+    most = ZERO
+    for place in range(first, first + count):
+        most = max(most, replies[place].weight)
+    return most
+
+
+@kernel()
+def swap(a, b):
+    """Exchanges two replies."""
+    move, weight, count, paid = a.move, a.weight, a.count, a.paid
+    a.move, a.weight, a.count, a.paid = b.move, b.weight, b.count, b.paid
+    b.move, b.weight, b.count, b.paid = move, weight, count, paid
+
+
+@kernel(SUGGEST)
+def suggest_last(playout_actions, is_playable, board, state, w, count, memory, rng):
+    """The reply last taken after the longest context that matches, if it is playable."""
+    m = fields(memory, MEMORY)
+    context = longest_context(memory, m, moves_of(w), count)
+    if context != U0:
+        move = contexts_of(memory, m)[context].last
+        action = np.int64(move & LOW)
+        if move >> 16 == fields(state, HEADER).player and is_playable(board, state, action):
+            return action
+    return np.int64(-1)
+
+
+@kernel(LEARN)
+def learn(w, memory):
+    """Adds a simulation to the patterns of its descent; whether the longest game would find room now."""
+    m, moves = fields(memory, MEMORY), moves_of(w)
+    for place in range(U1, np.uint64(w.descent)):
+        add(memory, m, moves, place, np.float32(w.payoffs[np.uint64(moves[place] >> 16)]))
+    return np.bool_(m.patterns + m.longest <= m.room)
+
+
+@kernel()
+def add(memory, m, moves, place, paid):
+    """Adds what was paid to the known patterns of the reply at a place of the moves, and to the shortest that is not known."""
+    contexts, replies, reply, context = contexts_of(memory, m), replies_of(memory, m), moves[place], U0
+    while place > U0:
+        place -= U1
+        context = single(m, moves[place]) if context == U0 else longer_context(memory, m, context, moves[place])
+        c = contexts[context]
+        c.last, c.most = reply, STALE
+        at, end = np.uint64(c.first), np.uint64(c.first) + np.uint64(c.replies)
+        while at < end and replies[at].move != reply:
+            at += U1
+        if at == end:
+            r = new_reply(m, c, replies)
+            r.move, r.count, r.paid = reply, ONE, paid
+            return
+        r = replies[at]
+        if r.count < MOST:
+            r.count += ONE
+            r.paid += paid
+
+
+@kernel()
+def longer_context(memory, m, parent, move):
+    """The context that is longer by an earlier move; where there is none, a new one without replies."""
+    table, entry = table_of(memory, m), entry_of(memory, m, parent, move)
+    if table[entry] == 0:
+        contexts, context = contexts_of(memory, m), 1 + m.singles + m.contexts
+        c = contexts[np.uint64(context)]
+        c.parent, c.move, c.children, c.replies = parent, move, 0, 0
+        contexts[parent].children += 1
+        m.contexts += 1
+        table[entry] = context
+    return np.uint64(table[entry])
+
+
+@kernel()
+def new_reply(m, c, replies):
+    """A reply that a context has from now on; if there is no place behind the others, all move to twice the room."""
+    count, old = np.uint64(c.replies), np.uint64(c.first)
+    if count & (count - U1) == U0:
+        c.first = m.places
+        m.places += np.int64(max(count << U1, U1))
+        for i in range(count):
+            copy_reply(replies[old + i], replies[np.uint64(c.first) + i])
+    c.replies += 1
+    m.patterns += 1
+    return replies[np.uint64(c.first) + count]
+
+
+@kernel()
+def copy_reply(old, new):
+    """Copies a reply but for its weight."""
+    new.move, new.count, new.paid = old.move, old.count, old.paid
+
+
+@kernel(READ_COUNTS)
+def read_counts(memory, counts):
+    """Writes the simulations of all patterns, in any order: [patterns] float32."""
+    m, read = fields(memory, MEMORY), U0
+    contexts, replies = contexts_of(memory, m), replies_of(memory, m)
+    for context in range(U1, np.uint64(1 + m.singles + m.contexts)):
+        first = np.uint64(contexts[context].first)
+        for place in range(first, first + np.uint64(contexts[context].replies)):
+            counts[read] = replies[place].count
+            read += U1
+
+
+@kernel(COPY)
+def copy(old, memory, fewest, copies):
+    """Copies the patterns with more than so many simulations, and their contexts, to memory that has learned nothing.
+
+    copies: [1 + singles + contexts of old] int32, scratch: each context's number in the new memory.
+    """
+    a, b = fields(old, MEMORY), fields(memory, MEMORY)
+    old_replies, contexts, replies = replies_of(old, a), contexts_of(memory, b), replies_of(memory, b)
+    for i in range(U1, np.uint64(1 + a.singles + a.contexts)):
+        c, context = contexts_of(old, a)[i], U0
+        for place in range(np.uint64(c.first), np.uint64(c.first) + np.uint64(c.replies)):
+            reply = old_replies[place]
+            if reply.count > fewest:
+                if context == U0:
+                    above = np.uint64(copies[np.uint64(c.parent)])
+                    context = np.uint64(i) if c.parent == 0 else longer_context(memory, b, above, np.int64(c.move))
+                    contexts[context].last, contexts[context].most = c.last, STALE
+                copy_reply(reply, new_reply(b, contexts[context], replies))
+        copies[i] = context
+
+
+@dataclass(frozen=True)
+class BHRF:
+    """Background History Reply Forest.
+
+    prob: epsilon, how often a playout's move is asked for, 0 to 1; choice: "soft_uct" or "last_reply"; b: how much replies of
+    few simulations are preferred, 0 to 1,000,000, by default as in [BHRF eq. 1]; most_bytes: the largest memory of a worker, at
+    which patterns are forgotten. Raises TypeError or ValueError for anything else.
+    """
+
+    prob: float = 1.0
+    choice: str = "soft_uct"
+    b: float = 0.7
+    most_bytes: int = 2**28
+
+    def __post_init__(self) -> None:
+        for name, most in (("prob", 1), ("b", MOST_B)):
+            if not 0 <= number(name, getattr(self, name)) <= most:
+                raise ValueError(f"{name} must be a number from 0 to {most}, not {getattr(self, name)!r}")
+        if self.choice not in CHOICES:
+            raise ValueError(f"choice must be one of {', '.join(CHOICES)}, not {self.choice!r}")
+        whole("most_bytes", self.most_bytes, 1, MOST_BYTES)
+
+    @property
+    def suggest(self) -> Any:
+        """A reply of the longest context."""
+        return suggest_softly if self.choice == "soft_uct" else suggest_last
+
+    @property
+    def learn(self) -> Any:
+        """Patterns of the descent."""
+        return learn
+
+    def memory(self, rules: Rules) -> np.ndarray:
+        """No pattern, and room for those of one game. Raises ValueError where most_bytes is too small for that."""
+        singles, longest = rules.players * rules.actions, rules.longest
+        if self.most_patterns(rules) < longest:
+            least = bytes_of(singles, longest)
+            raise ValueError(f"most_bytes must be at least {least} for {rules}, not {self.most_bytes}")
+        compiled(read_counts, READ_COUNTS)
+        compiled(copy, COPY)
+        head = np.zeros(MEMORY.itemsize, np.uint8)
+        m = fields(head, MEMORY)
+        m.b, m.singles, m.actions, m.longest = self.b, singles, rules.actions, longest
+        return blank(head, longest)
+
+    def most_patterns(self, rules: Rules) -> int:
+        """How many patterns there is room for in most_bytes."""
+        return most_room(self.most_bytes, rules.players * rules.actions)
+
+    def begin(self, memory: np.ndarray, goes_on: bool) -> None:
+        """Forgets all patterns, unless the game of the search before goes on."""
+        m = fields(memory, MEMORY)
+        if not goes_on:
+            m.patterns, m.contexts, m.places = 0, 0, 0
+            memory[MEMORY.itemsize : bytes_of(m.singles, 0) + m.room * ENTRIES * INDEX.itemsize] = 0
+
+    def grown(self, memory: np.ndarray) -> np.ndarray:
+        """All patterns with twice the room or as much as most_bytes allows; where that is too little, those not forgotten."""
+        m, fewest = fields(memory, MEMORY), 0.0
+        most = most_room(self.most_bytes, int(m.singles))
+        if m.patterns + m.longest > most:
+            counts = np.empty(m.patterns, np.float32)
+            read_counts(memory, counts)
+            fewest = np.sort(counts)[::-1][(most - m.longest) // 2]
+        larger = blank(memory, min(2 * int(m.room), most))
+        copy(memory, larger, fewest, np.zeros(1 + m.singles + m.contexts, np.int32))
+        return larger
+
+
+def bytes_of(singles: int, room: int) -> int:
+    """A memory's size with so many contexts of one move and room for so many patterns."""
+    return MEMORY.itemsize + (1 + singles) * CONTEXT.itemsize + room * PATTERN_BYTES
+
+
+def most_room(most_bytes: int, singles: int) -> int:
+    """For how many patterns a memory of at most so many bytes has room."""
+    return max(0, (most_bytes - bytes_of(singles, 0)) // PATTERN_BYTES)
+
+
+def blank(head: np.ndarray, room: int) -> np.ndarray:
+    """Memory with the parameters of a head that has learned nothing."""
+    memory = np.zeros(bytes_of(int(fields(head, MEMORY).singles), room), np.uint8)
+    memory[: MEMORY.itemsize] = head[: MEMORY.itemsize]
+    m = fields(memory, MEMORY)
+    m.room, m.patterns, m.contexts, m.places = room, 0, 0, 0
+    return memory

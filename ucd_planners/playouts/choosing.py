@@ -1,0 +1,112 @@
+"""The choice of a move by values in [0, 1]: the best one, or each with a probability of Gibbs.
+
+    P(a) = exp(V(a) / tau) / sum of exp(V(b) / tau)         over the moves b that may be played
+
+Weights are whole numbers, in units of 2**-23 of the largest and rounded down, so that their sums are exact in any order; a move
+whose weight is less than one unit is not played.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ucd_envs.rng import below, unit
+from ucd_envs.rules import kernel, number
+
+CHOICES = ("gibbs", "greedy")
+LEAST_TAU, MOST_TAU = 0.001, 1000.0
+
+U0, U1 = np.uint64(0), np.uint64(1)
+LEFT = np.uint64(31)
+HALF, UNIT, LOWEST, NEVER = (np.float32(value) for value in (0.5, 2**23, -30, -1e30))
+LN2 = np.float32(math.log(2))
+C0, C1, C2, C3, C4, C5, C6 = (np.float32(1 / math.factorial(power)) for power in range(7))
+
+
+@kernel(fastmath={"nnan", "nsz"})
+def largest(values, count):
+    """The largest of the first `count` values, 0 or more. The flags let LLVM compare several at once; there is no NaN here."""
+    most = np.float32(0)
+    for i in range(count):
+        most = values[i] if values[i] > most else most
+    return most
+
+
+@kernel()
+def best(values, count, rng):
+    """The place of the largest of the first `count` values; among equals each with the same probability. Needs one."""
+    most, equals = largest(values, count), U0
+    for i in range(count):
+        equals += np.uint64(values[i] == most)
+    rank = below(rng, equals) if equals > U1 else U0
+    place = U0
+    while values[place] != most or rank > U0:
+        rank -= np.uint64(values[place] == most)
+        place += U1
+    return place
+
+
+@kernel()
+def weigh(values, weights, count, scale):
+    """Writes the weights of the first `count` values; their sum. `scale` is 1 / (tau * ln 2); both arrays have `padded` places.
+
+    2**x is a power of two and the exponential series of the rest, of which 7 terms are exact to 2**-22. LLVM computes several
+    at once, but what is left over one after another: hence the values of no weight at the end.
+    """
+    most, total, whole_rows = largest(values, count), U0, (count + LEFT) & ~LEFT
+    for i in range(count, whole_rows):
+        values[i] = NEVER
+    for i in range(whole_rows):
+        x = (values[i] - most) * scale
+        x = x if x > LOWEST else LOWEST
+        whole = np.floor(x + HALF)
+        r = (x - whole) * LN2
+        series = C0 + r * (C1 + r * (C2 + r * (C3 + r * (C4 + r * (C5 + r * C6)))))
+        weights[i] = np.uint32(np.int32(series * UNIT) >> np.int32(-whole))
+        total += np.uint64(weights[i])
+    return total
+
+
+@kernel()
+def part_of(total, rng):
+    """A random whole number in [0, total), total < 2**52."""
+    return np.uint64(unit(rng) * np.float64(total))
+
+
+@kernel()
+def gibbs(values, weights, count, scale, rng):
+    """A place among the first `count` values, each with its probability; arrays as in `weigh`. Needs one."""
+    rank, place = part_of(weigh(values, weights, count, scale), rng), U0
+    while rank >= np.uint64(weights[place]):
+        rank -= np.uint64(weights[place])
+        place += U1
+    return place
+
+
+def padded(count: int) -> int:
+    """Places for the values or weights of so many moves."""
+    return (count + int(LEFT)) & ~int(LEFT)
+
+
+def scale_of(tau: float) -> float:
+    """1 / (tau * ln 2)."""
+    return 1 / (tau * math.log(2))
+
+
+def checked_part(name: str, value: Any) -> float:
+    """A parameter as a number from 0 to 1. Raises TypeError or ValueError with one sentence otherwise."""
+    if not 0 <= number(name, value) <= 1:
+        raise ValueError(f"{name} must be a number from 0 to 1, not {value!r}")
+    return float(value)
+
+
+def check_choice(choice: Any, tau: Any, epsilon: Any) -> None:
+    """Raises TypeError or ValueError for a choice that is none of CHOICES, a temperature or a probability out of range."""
+    if choice not in CHOICES:
+        raise ValueError(f"choice must be one of {', '.join(CHOICES)}, not {choice!r}")
+    if not LEAST_TAU <= number("tau", tau) <= MOST_TAU:
+        raise ValueError(f"tau must be a number from {LEAST_TAU:g} to {MOST_TAU:g}, not {tau!r}")
+    checked_part("epsilon", epsilon)

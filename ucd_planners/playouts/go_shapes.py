@@ -1,0 +1,92 @@
+"""What Go playouts are like: a policy that suggests nothing and counts the moves that an expert's pattern has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ucd_envs.games.go import BOARD, STATE
+from ucd_envs.records import array_at, fields, record
+from ucd_envs.rules import Rules, kernel
+from ucd_envs.stones.chains import EMPTY, POINTS
+from ucd_planners.playouts import go_patterns
+from ucd_planners.playouts.go_patterns import CODES, code, is_set
+from ucd_planners.playouts.seam import LEARN, SUGGEST
+from ucd_planners.selection.seam import moves_of
+
+SHAPES = record(
+    ("matched", np.int64),
+    ("moves", np.int64),
+    ("shapes", np.uint8, (CODES // 8,)),
+    ("longest", np.int64),
+)
+"""`matched` of `moves`; the table of patterns; behind it [longest + 1] rows of [POINTS] uint8: of every move's position those
+points that are the middle of a pattern for the mover."""
+SHAPES_BYTES = np.uint64(SHAPES.itemsize)
+BYTE = np.dtype(np.uint8)
+LOW = np.int64(0xFFFF)
+
+
+@kernel(inline=True)
+def middles_of(memory, m):
+    """[longest + 1, POINTS] uint8."""
+    return array_at(np.uint64(memory.ctypes.data) + SHAPES_BYTES, (m.longest + 1, POINTS), BYTE)
+
+
+@kernel(SUGGEST)
+def look(playout_actions, is_playable, board, state, w, count, memory, rng):
+    """Notes, by action, which empty points are the middle of a pattern now."""
+    b, s, m = fields(board, BOARD), fields(state, STATE), fields(memory, SHAPES)
+    row = middles_of(memory, m)[np.uint64(count)]
+    for action in range(b.rows * b.columns):
+        p = np.uint64(b.point[action])
+        row[action] = s.colour[p] == EMPTY and is_set(m.shapes, code(s, p, s.player))
+    return np.int64(-1)
+
+
+@kernel(LEARN)
+def compare(w, memory):
+    """Counts the moves of a playout; a pass is the middle of nothing."""
+    m, moves = fields(memory, SHAPES), moves_of(w)
+    rows = middles_of(memory, m)
+    for i in range(w.descent, w.count):
+        m.moves += 1
+        m.matched += rows[i, moves[i] & LOW]
+    return np.bool_(True)
+
+
+@dataclass(frozen=True)
+class GoShapes:
+    """Records how many moves of playouts an expert's patterns have."""
+
+    prob = 1.0
+
+    @property
+    def suggest(self) -> Any:
+        """Nothing, after a look at the position."""
+        return look
+
+    @property
+    def learn(self) -> Any:
+        """Counts a playout's moves."""
+        return compare
+
+    def memory(self, rules: Rules) -> np.ndarray:
+        """Nothing is counted. Raises ValueError for another game than Go."""
+        if rules.name != "go_v0" or rules.live is not None:
+            raise ValueError(f"go_shapes knows Go only, not {rules}")
+        memory = np.zeros(SHAPES.itemsize + (rules.longest + 1) * POINTS, np.uint8)
+        m = fields(memory, SHAPES)
+        m.shapes, m.longest = go_patterns.table(), rules.longest
+        return memory
+
+    def begin(self, memory: np.ndarray, goes_on: bool) -> None:
+        """Nothing is counted."""
+        m = fields(memory, SHAPES)
+        m.matched = m.moves = 0
+
+    def grown(self, memory: np.ndarray) -> np.ndarray:
+        """There is always room."""
+        return memory

@@ -1,0 +1,139 @@
+"""Last good reply: what last won as the answer to a move is answered again [Drake 2009; Baier and Drake 2010].
+
+After each simulation, descent and playout, every move of a player who won (payoff above 1/2) becomes that player's reply to the
+move before it and, with length = 2, to the two moves before it; the newest reply stays. With `forgetting`, a move of a player
+who lost (payoff below 1/2) that is the stored reply is deleted. Draws change nothing. The moves before are whoever's they are:
+each of several players has replies of its own, and wins or loses by its own payoff.
+
+In a playout the reply to the last two moves is played if the random policy may play it, else the reply to the last one, else
+the playout goes on as without. LGR-1 and LGR-2 of Drake are length = 1 and 2 without forgetting, LGRF-1 and LGRF-2 of Baier and
+Drake those with it. Replies are kept over the turns of one game.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ucd_envs.records import array_at, fields, record
+from ucd_envs.rules import HEADER, Rules, flag, kernel, whole
+from ucd_planners.playouts.choosing import checked_part
+from ucd_planners.playouts.seam import LEARN, SUGGEST
+from ucd_planners.selection.seam import moves_of
+
+MEMORY = record(("players", np.int64), ("actions", np.int64), ("length", np.int64), ("forgetting", np.int64))
+"""What every memory begins with. Behind it lie the replies to one move, then with length = 2 those to two."""
+MEMORY_BYTES = np.uint64(MEMORY.itemsize)
+REPLY = np.dtype(np.uint16)
+MOST_BYTES = 2**30
+"""Replies to two moves need no more than this."""
+LOW = np.int64(0xFFFF)
+U1 = np.uint64(1)
+
+
+@kernel(inline=True)
+def replies_of(memory, m):
+    """[players, actions] uint16: a player's reply to a move, its action + 1, or 0."""
+    return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES, (m.players, m.actions), REPLY)
+
+
+@kernel(inline=True)
+def replies_to_two_of(memory, m):
+    """[players, actions, actions] uint16, or no rows: a player's reply to two moves, the earlier one first."""
+    ones = np.uint64(m.players * m.actions) << U1
+    players = m.players if m.length > 1 else 0
+    return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + ones, (players, m.actions, m.actions), REPLY)
+
+
+@kernel(SUGGEST)
+def suggest(playout_actions, is_playable, board, state, w, count, memory, rng):
+    """The reply to the last two moves if it may be played, else the reply to the last one."""
+    m = fields(memory, MEMORY)
+    if count == 0:
+        return np.int64(-1)
+    moves, player = moves_of(w), np.uint64(fields(state, HEADER).player)
+    last = np.uint64(moves[count - 1] & LOW)
+    if m.length > 1 and count > 1:
+        reply = np.int64(replies_to_two_of(memory, m)[player, np.uint64(moves[count - 2] & LOW), last]) - 1
+        if reply >= 0 and is_playable(board, state, reply):
+            return reply
+    reply = np.int64(replies_of(memory, m)[player, last]) - 1
+    if reply >= 0 and is_playable(board, state, reply):
+        return reply
+    return np.int64(-1)
+
+
+@kernel(LEARN)
+def learn(w, memory):
+    """Stores the replies of those who won, and forgets those of the others."""
+    m = fields(memory, MEMORY)
+    moves, replies, replies_to_two = moves_of(w), replies_of(memory, m), replies_to_two_of(memory, m)
+    for i in range(np.int64(1), w.count):
+        player, action = np.uint64(moves[i] >> 16), moves[i] & LOW
+        last, paid = np.uint64(moves[i - 1] & LOW), w.payoffs[player]
+        if paid == 0.5 or (paid < 0.5 and not m.forgetting):
+            continue
+        replies[player, last] = changed(replies[player, last], action, paid)
+        if m.length > 1 and i > 1:
+            before = np.uint64(moves[i - 2] & LOW)
+            replies_to_two[player, before, last] = changed(replies_to_two[player, before, last], action, paid)
+    return np.bool_(True)
+
+
+@kernel()
+def changed(reply, action, paid):
+    """A stored reply, its action + 1 or 0, after a simulation with another reply."""
+    if paid > 0.5:
+        return np.uint16(action + 1)
+    return np.uint16(0) if reply == action + 1 else np.uint16(reply)
+
+
+@dataclass(frozen=True)
+class LastGoodReply:
+    """Last good reply.
+
+    prob: how often a playout's move is asked for, 0 to 1; length: how many moves at most are replied to, 1 or 2; forgetting:
+    whether replies that lose are deleted. The defaults are LGRF-2 [Baier and Drake 2010]. Raises TypeError or ValueError for
+    anything else.
+    """
+
+    prob: float = 1.0
+    length: int = 2
+    forgetting: bool = True
+
+    def __post_init__(self) -> None:
+        checked_part("prob", self.prob)
+        whole("length", self.length, 1, 2)
+        flag("forgetting", self.forgetting)
+
+    @property
+    def suggest(self) -> Any:
+        """The last good reply."""
+        return suggest
+
+    @property
+    def learn(self) -> Any:
+        """Replies of the simulation."""
+        return learn
+
+    def memory(self, rules: Rules) -> np.ndarray:
+        """No reply is stored. Raises ValueError where replies to two moves would need more than MOST_BYTES."""
+        contexts = rules.actions + (rules.actions**2 if self.length > 1 else 0)
+        size = REPLY.itemsize * rules.players * contexts
+        if size > MOST_BYTES:
+            raise ValueError(f"replies to two moves need {size} bytes in {rules}, more than {MOST_BYTES}: length must be 1")
+        memory = np.zeros(MEMORY.itemsize + size, np.uint8)
+        m = fields(memory, MEMORY)
+        m.players, m.actions, m.length, m.forgetting = rules.players, rules.actions, self.length, bool(self.forgetting)
+        return memory
+
+    def begin(self, memory: np.ndarray, goes_on: bool) -> None:
+        """Forgets all replies of another game."""
+        if not goes_on:
+            memory[MEMORY.itemsize :] = 0
+
+    def grown(self, memory: np.ndarray) -> np.ndarray:
+        """There is room for every reply from the start."""
+        return memory

@@ -1,0 +1,177 @@
+"""PoolRAVE: playouts play what RAVE thinks good where the descent left off [Rimmel, Teytaud and Teytaud 2010].
+
+At the start of a playout each player gets a pool: the `size` actions with the largest w~ / n~ (selection/rave.py) at the last
+position of the descent that has had `least` playouts or more, of those with n~ > 0; among equals the lower action goes first.
+Then with probability `prob` a playout's move is one of the mover's pool that the random policy may play, each with the same
+probability; where there is none the playout goes on as without.
+
+The values are in the search's graph, and the selection has to keep them there. A playout learns nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ucd_envs.records import array_at, fields, record
+from ucd_envs.rng import below
+from ucd_envs.rules import HEADER, Rules, kernel, whole
+from ucd_planners.graph import amaf, sums
+from ucd_planners.playouts.choosing import checked_part
+from ucd_planners.playouts.seam import LEARN, SUGGEST, Policy
+from ucd_planners.selection.seam import Selection, graph_of, path_of
+
+MEMORY = record(
+    ("players", np.int64),
+    ("actions", np.int64),
+    ("room", np.int64),
+    ("least", np.int64),
+    ("ready", np.int64),
+)
+"""What every memory begins with; `room`: actions in a pool at most; `ready`: whether pools are those of this playout. Behind
+it lie the pools' actions, how many each has, and room for the values of one."""
+MEMORY_BYTES = np.uint64(MEMORY.itemsize)
+SINGLE, INDEX = np.dtype(np.float32), np.dtype(np.int32)
+U0, U1, U2 = (np.uint64(n) for n in range(3))
+
+
+@kernel(inline=True)
+def pools_of(memory, m):
+    """[players, room] int32: actions; in the beginning the best one first."""
+    return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES, (m.players, m.room), INDEX)
+
+
+@kernel(inline=True)
+def counts_of(memory, m):
+    """[players] int32."""
+    room = np.uint64(m.players * m.room) << U2
+    return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + room, (m.players,), INDEX)
+
+
+@kernel(inline=True)
+def values_of(memory, m):
+    """[room] float32."""
+    room = np.uint64(m.players * m.room + m.players) << U2
+    return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + room, (m.room,), SINGLE)
+
+
+@kernel(SUGGEST)
+def suggest(playout_actions, is_playable, board, state, w, count, memory, rng):
+    """A move of the mover's pool."""
+    m = fields(memory, MEMORY)
+    if not m.ready:
+        fill(w, memory, m)
+        m.ready = 1
+    player = np.uint64(fields(state, HEADER).player)
+    pool, left = pools_of(memory, m)[player], np.uint64(counts_of(memory, m)[player])
+    while left > U0:
+        place = below(rng, left)
+        action = np.int64(pool[place])
+        if is_playable(board, state, action):
+            return action
+        left -= U1
+        pool[place] = pool[left]
+        pool[left] = action
+    return np.int64(-1)
+
+
+@kernel()
+def fill(w, memory, m):
+    """Makes the pools those of a descent."""
+    g, counts = graph_of(w), counts_of(memory, m)
+    node = last_known(g, w, m.least)
+    for player in range(np.uint64(m.players)):
+        counts[player] = 0
+        if node >= 0:
+            row = np.uint64(m.actions) * player
+            played = amaf(g)[np.uint64(node), row : row + np.uint64(m.actions)]
+            counts[player] = take(played, pools_of(memory, m)[player], values_of(memory, m))
+
+
+@kernel()
+def last_known(g, w, least):
+    """The last node of the descent with at least so many playouts, or -1."""
+    path_nodes, _ = path_of(w)
+    depth = w.descent - 1
+    while depth >= 0 and sums(g)[np.uint64(path_nodes[depth]), U0] < least:
+        depth -= 1
+    return np.int64(path_nodes[depth]) if depth >= 0 else np.int64(-1)
+
+
+@kernel()
+def take(played, pool, values):
+    """Puts the actions with the largest means into a pool, the best one first; how many they are."""
+    found, room = U0, np.uint64(pool.size)
+    for action in range(np.uint64(played.shape[0])):
+        if played[action, U0] == 0:
+            continue
+        value = played[action, U1] / played[action, U0]
+        if found == room and not value > values[room - U1]:
+            continue
+        place = found if found < room else room - U1
+        while place > U0 and value > values[place - U1]:
+            values[place], pool[place] = values[place - U1], pool[place - U1]
+            place -= U1
+        values[place], pool[place] = value, action
+        found = min(found + U1, room)
+    return np.int32(found)
+
+
+@kernel(LEARN)
+def learn(w, memory):
+    """The next playout needs other pools."""
+    fields(memory, MEMORY).ready = 0
+    return np.bool_(True)
+
+
+@dataclass(frozen=True)
+class PoolRAVE:
+    """Playouts with the best moves by RAVE.
+
+    prob: how often a playout's move is asked for, 0 to 1; size: actions in a pool, 1 to 65535; least: playouts of the position
+    whose values are used, 1 to 2**31 - 1. Raises TypeError or ValueError for anything else.
+    """
+
+    prob: float = 0.5
+    size: int = 10
+    least: int = 50
+
+    def __post_init__(self) -> None:
+        checked_part("prob", self.prob)
+        whole("size", self.size, 1, 2**16 - 1)
+        whole("least", self.least, 1, 2**31 - 1)
+
+    @property
+    def suggest(self) -> Any:
+        """A move of the pool."""
+        return suggest
+
+    @property
+    def learn(self) -> Any:
+        """Nothing but that a simulation is over."""
+        return learn
+
+    def memory(self, rules: Rules) -> np.ndarray:
+        """Empty pools."""
+        size = min(self.size, rules.actions)
+        memory = np.zeros(MEMORY.itemsize + 4 * (rules.players * (size + 1) + size), np.uint8)
+        m = fields(memory, MEMORY)
+        m.players, m.actions, m.room, m.least = rules.players, rules.actions, size, self.least
+        return memory
+
+    def begin(self, memory: np.ndarray, goes_on: bool) -> None:
+        """The first playout needs other pools."""
+        fields(memory, MEMORY).ready = 0
+
+    def grown(self, memory: np.ndarray) -> np.ndarray:
+        """There is room for every pool."""
+        return memory
+
+
+def check_pools(policies: Iterable[Policy], selection: Selection) -> None:
+    """Raises ValueError for a PoolRAVE with a selection that keeps no RAVE values."""
+    if any(isinstance(policy, PoolRAVE) for policy in policies) and selection.layout(1).amaf == 0:
+        raise ValueError(f"PoolRAVE needs a selection that keeps RAVE values, such as RAVE(), not {selection}")

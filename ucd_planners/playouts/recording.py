@@ -1,0 +1,72 @@
+"""What playouts are like: policies that suggest nothing and record what is played.
+
+`Locality` counts the moves of playouts that are near the one before: at most NEAR lines and columns away in sum (Manhattan
+distance), on a board whose first rows * columns actions are its cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ucd_envs.records import fields, record
+from ucd_envs.rules import Rules, kernel
+from ucd_planners.playouts.seam import LEARN, no_suggestion
+from ucd_planners.selection.seam import moves_of
+
+NEAR = 3
+"""[BHRF section 5]"""
+LOW = np.int64(0xFFFF)
+LOCALITY = record(("rows", np.int64), ("columns", np.int64), ("near", np.int64), ("pairs", np.int64))
+"""`near`: moves near the one before, of the `pairs` of a move and one before that are both cells."""
+
+
+@kernel(LEARN)
+def compare(w, memory):
+    """Counts the moves of a playout, each with the one before, which may be the last of the descent."""
+    m, moves = fields(memory, LOCALITY), moves_of(w)
+    for i in range(max(w.descent, 1), w.count):
+        before, action = moves[i - 1] & LOW, moves[i] & LOW
+        if max(before, action) < m.rows * m.columns:
+            lines = abs(before // m.columns - action // m.columns)
+            m.pairs += 1
+            m.near += lines + abs(before % m.columns - action % m.columns) <= NEAR
+    return np.bool_(True)
+
+
+@dataclass(frozen=True)
+class Locality:
+    """Records how local playouts are."""
+
+    prob = 1.0
+
+    @property
+    def suggest(self) -> Any:
+        """Nothing."""
+        return no_suggestion
+
+    @property
+    def learn(self) -> Any:
+        """Counts a playout's moves."""
+        return compare
+
+    def memory(self, rules: Rules) -> np.ndarray:
+        """Nothing is counted. Raises ValueError for a game whose actions are not cells first."""
+        rows, columns, _ = rules.planes
+        if rules.actions < rows * columns:
+            raise ValueError(f"moves of {rules} have no distance: they are not the cells of its board")
+        memory = np.zeros(LOCALITY.itemsize, np.uint8)
+        counts = fields(memory, LOCALITY)
+        counts.rows, counts.columns = rows, columns
+        return memory
+
+    def begin(self, memory: np.ndarray, goes_on: bool) -> None:
+        """Nothing is counted."""
+        counts = fields(memory, LOCALITY)
+        counts.near = counts.pairs = 0
+
+    def grown(self, memory: np.ndarray) -> np.ndarray:
+        """There is always room."""
+        return memory
