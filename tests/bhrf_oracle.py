@@ -44,19 +44,16 @@ class Forest:
 
     def matching(self, moves: Sequence[Move]) -> list[Context]:
         """The contexts that match the last moves, the longest one first."""
-        contexts = {context for context, _ in self.patterns}
         suffixes = [tuple(moves[-length:]) for length in range(1, len(moves) + 1)]
-        return [suffix for suffix in reversed(suffixes) if suffix in contexts]
+        return [suffix for suffix in reversed(suffixes) if suffix in self.last]
 
-    def replies(self, moves: Sequence[Move], player: int, playable: set[int]) -> list[int]:
-        """What soft-UCT may suggest: the playable replies of the longest context that has one."""
+    def replies(self, moves: Sequence[Move], player: int, playable: set[int]) -> dict[int, Fraction]:
+        """What soft-UCT may suggest, with its mean: the playable replies of the longest context that has one."""
         for context in self.matching(moves):
-            found = [
-                reply[1] for known, reply in self.patterns if known == context and reply[0] == player and reply[1] in playable
-            ]
-            if found:
-                return found
-        return []
+            found = {action: self.patterns.get((context, (player, action))) for action in playable}
+            if any(found.values()):
+                return {action: pattern[1] / pattern[0] for action, pattern in found.items() if pattern}
+        return {}
 
     def last_reply(self, moves: Sequence[Move], player: int, playable: set[int]) -> int | None:
         """What the longest context that matches last saw, if that may be played."""
