@@ -182,7 +182,7 @@ def test_an_unknown_planner_is_answered_by_those_there_are(text: str) -> None:
 
 @pytest.mark.parametrize("key", ["d", "C", "self", "name", "selection", "options", "progress", "table", "__class__", "d1"])
 def test_an_unknown_parameter_is_answered_by_those_there_are(key: str) -> None:
-    known = "c, playouts, seconds, seed, workers, final, max_nodes, add, urgency, keep, early, policies"
+    known = "c, playouts, seconds, seed, workers, final, max_nodes, add, urgency, keep, early, policies, priors"
     with pytest.raises(ValueError, match=rf"\Auct has no parameter '{key}': expected one of {known}\Z"):
         planner_from(f"uct({key}=1)", playouts=1)
 

@@ -282,7 +282,7 @@ def rules(base: int = 8, swap: bool = False) -> Rules:
 
     def action_named(text: str) -> int:
         if text.lower() not in places:
-            raise ValueError(f"{text!r} is no cell of this board: expected such as {names[0]} or {names[cells - 1]}")
+            raise ValueError(f"{text!r} is no cell of this board: expected one such as {names[0]} or {names[cells - 1]}")
         return places[text.lower()]
 
     def victory(state: State) -> Victory | None:
