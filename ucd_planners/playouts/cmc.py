@@ -19,7 +19,8 @@ import numpy as np
 
 from ucd_envs.records import array_at, fields, record
 from ucd_envs.rng import below
-from ucd_envs.rules import HEADER, Rules, kernel, number
+from ucd_envs.rules import HEADER, Rules, kernel
+from ucd_planners.playouts.choosing import checked_part, largest
 from ucd_planners.playouts.seam import LEARN, SUGGEST
 from ucd_planners.selection.seam import actions_of, moves_of
 
@@ -84,15 +85,6 @@ def suggest(playout_actions, is_playable, board, state, w, count, memory, rng):
     return np.int64(-1)
 
 
-@kernel(fastmath={"nnan", "nsz"})
-def largest(values, count):
-    """The largest of the first `count` values. The flags let LLVM compare several at once; there is no NaN here."""
-    most = np.float32(0)
-    for i in range(count):
-        most = values[i] if values[i] > most else most
-    return most
-
-
 @kernel(LEARN)
 def learn(w, memory):
     """Adds a simulation to the tiles of all pairs of moves that one player made in its playout."""
@@ -125,9 +117,8 @@ class CMC:
     threshold: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("prob", "threshold"):
-            if not 0 <= number(name, getattr(self, name)) <= 1:
-                raise ValueError(f"{name} must be a number from 0 to 1, not {getattr(self, name)!r}")
+        checked_part("prob", self.prob)
+        checked_part("threshold", self.threshold)
 
     @property
     def suggest(self) -> Any:
