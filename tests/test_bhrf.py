@@ -254,6 +254,16 @@ def test_a_reply_that_never_won_is_rejected() -> None:
         assert set(suggestions(policy, memory, taken, [(0, 0), (1, 8), (0, 4)], 200)) == {2}
 
 
+@pytest.mark.parametrize("choice", ["soft_uct", "last_reply"])
+def test_replies_are_the_movers_own(choice: str) -> None:
+    """What another player replied in a game where one may move twice is no suggestion, though the move may be played."""
+    rules, policy = ucd_envs.rules("tic_tac_toe"), BHRF(choice=choice, b=0.0)
+    state = rules.initial_state().after(4)
+    for player, expected in ((0, -1), (1, 2)):
+        memory = taught(policy, rules, [([(0, 4), (player, 2)], [1.0, 1.0])])
+        assert set(suggestions(policy, memory, state, [(0, 4)], 50)) == {expected}
+
+
 def test_counts_stay_exact() -> None:
     """A pattern that single precision cannot count on stays as it is."""
     rules, policy = ucd_envs.rules("tic_tac_toe"), BHRF()
