@@ -346,6 +346,20 @@ def test_leftright_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert [row["games"] for row in table(tmp_path, "leftright")] == ["3"] * 4
 
 
+def test_only_some_settings_are_played_and_the_table_has_all_that_were(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The second call plays other settings; the first one's games are told of too."""
+    for only, games in ((["planner=ucd", "d1=0,inf", "d2=0", "d3=1"], [2, 2]), (["planner=update_all"], [2, 2, 2])):
+        report = json.loads(printed(capsys, words(tmp_path, "--json", *(f"--only={word}" for word in only))))
+        there = [row for row in report["rows"] if row["games"]]
+        assert ([row["games"] for row in there], report["missing_games"], len(report["rows"])) == (games, 0, 73)
+    assert [(row["planner"], row["d1"], row["d2"], row["d3"]) for row in there] == [
+        ("update_all", "", "", ""),
+        *(("ucd", d1, "0", "1") for d1 in ("0", "inf")),
+    ]
+
+
 def test_a_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ucd_planners.experiments.experiment.reproduce", lambda *given, **more: Report([], 0, []))
     assert cli.main(words(tmp_path / "a" / "b")) == 0
@@ -359,6 +373,9 @@ def test_a_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         (["leftright", "--games", "0"], "games must be from 1 to 1000000000, not 0"),
         (["leftright", "--seed", "-1"], "seed must be from 0 to 18446744073709551615, not -1"),
         (["leftright", "--jobs", "0"], "jobs must be from 1 to 1024, not 0"),
+        (["ucd-hex", "--only", "d1"], "--only must be like budget=10k, or budget=10k,30k for both, not 'd1'"),
+        (["ucd-hex", "--only", "d4=1"], "settings have no column 'd4': expected one of planner, d1, d2, d3"),
+        (["ucd-hex", "--only", "d2=5"], "no setting has d2 = '5': expected one of 0, 1"),
         (["leftright", "--steps", "5"], "unexpected argument '--steps': settings are those of a game, after --game"),
         (["leftright", "--folder", "/dev/null/x"], "the folder /dev/null/x cannot be made: Not a directory"),
     ],

@@ -624,8 +624,8 @@ def test_priors_and_expert_find_a_capture_at_once() -> None:
 def test_the_expert_knows_go_only(kind: Any, game: str) -> None:
     """One sentence says so."""
     rules = ucd_envs.rules(game)
-    name = "go_expert plays" if kind is GoExpert else "go_priors are for"
-    with pytest.raises(ValueError, match=f"^{name} Go only, not {rules.name}"):
+    name = "go_expert" if kind is GoExpert else "go_priors"
+    with pytest.raises(ValueError, match=f"^{name} knows Go only, not {rules.name}"):
         kind().memory(rules)
     options = {"policies": GoExpert()} if kind is GoExpert else {"priors": GoPriors()}
     with pytest.raises(ValueError, match="Go only"):

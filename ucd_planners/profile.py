@@ -10,6 +10,8 @@ from ucd_envs.records import fields
 from ucd_envs.rules import State
 from ucd_planners.planner import Planner
 from ucd_planners.playouts import Policy
+from ucd_planners.playouts.go_patterns import is_go
+from ucd_planners.playouts.go_shapes import SHAPES, GoShapes
 from ucd_planners.playouts.recording import LOCALITY, Locality
 from ucd_planners.playouts.seam import MOST_POLICIES
 from ucd_planners.selection.seam import WORK
@@ -35,12 +37,10 @@ def profile(planner: Planner, states: Iterable[State]) -> Profile:
 
     Raises ValueError for no state, for a planner that has no room for two policies more, and as `Planner.search` does.
     """
-    from ucd_planners.playouts.go_shapes import SHAPES, GoShapes
-
     states = list(states)
     if not states:
         raise ValueError("a profile needs at least one position")
-    in_go = states[0].rules.name.startswith("go_v") and states[0].rules.live is None
+    in_go = is_go(states[0].rules)
     recorders: tuple[Policy, ...] = (Locality(), GoShapes()) if in_go else (Locality(),)
     if len(recorders) + len(planner.policies) > MOST_POLICIES:
         raise ValueError(

@@ -18,11 +18,15 @@ def add(commands: Any) -> None:
         allow_abbrev=False,
         help="runs an experiment of a paper",
         description="Runs an experiment of a paper and tells its figures beside ours. The folder then holds the games "
-        "(NAME.sqlite), the table (NAME.csv) and a picture (NAME.svg). A run that was stopped goes on where it was.",
+        "(NAME.sqlite), the table (NAME.csv) and a picture (NAME.svg). A run that was stopped goes on where it was. "
+        "With --only the games of some settings are played; the table has all that there are.",
         epilog="example: ucd reproduce leftright --games 20 --jobs 2",
     )
     parser.add_argument("experiment", choices=MODULES, help=f"one of {', '.join(MODULES)}")
     parser.add_argument("--games", type=int, help="games of each setting (default: as many as the paper)")
+    parser.add_argument(
+        "--only", action="append", metavar="COLUMN=LABEL,...", help="play only settings so labelled, such as budget=10k"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--seed", type=int, default=0, help="default 0")
     parser.add_argument("--folder", default="results", help="where the files are (default results)")
@@ -34,7 +38,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from ucd_envs.rules import whole
     from ucd_planners.arena.store import Store
     from ucd_planners.experiments import picture
-    from ucd_planners.experiments.experiment import reproduce
+    from ucd_planners.experiments.experiment import reproduce, with_labels
 
     with usage():
         rich()
@@ -43,21 +47,33 @@ def _run(arguments: argparse.Namespace) -> int:
         chosen = experiment_named(arguments.experiment)
         games = chosen.games if arguments.games is None else arguments.games
         settings = chosen.settings(games, arguments.seed)
+        played = with_labels(settings, _labels(arguments.only or []))
         store = Store(folder(arguments.folder) / f"{chosen.name}.sqlite")
     with store:
-        missing = sum(len(store.missing(setting.contest)) for setting in settings)
+        missing = sum(len(store.missing(setting.contest)) for setting in played)
         with progress(missing, "games") as advance:
 
             def told(contest: Any, games: list[Any]) -> None:
                 for _ in games:
                     advance()
 
-            report = reproduce(chosen, settings, store, arguments.jobs, progress=told)
+            report = reproduce(chosen, settings, store, arguments.jobs, progress=told, played=played)
     if arguments.json:
         print(json.dumps(_object(chosen, report)))
     else:
-        _show(chosen, report)
+        _show(chosen, report, sum(setting.contest.games for setting in played))
     return 1 if report.missing else 0
+
+
+def _labels(words: list[str]) -> dict[str, list[str]]:
+    """What --only asks for. Raises ValueError for words that are not COLUMN=LABEL."""
+    labels: dict[str, list[str]] = {}
+    for word in words:
+        column, equals, text = word.partition("=")
+        if not (column and equals and text):
+            raise ValueError(f"--only must be like budget=10k, or budget=10k,30k for both, not {word!r}")
+        labels.setdefault(column, []).extend(text.split(","))
+    return labels
 
 
 def _object(chosen: Any, report: Any) -> dict[str, Any]:
@@ -66,8 +82,8 @@ def _object(chosen: Any, report: Any) -> dict[str, Any]:
     return {**about, "missing_games": report.missing, "rows": report.rows, "files": [str(path) for path in report.files]}
 
 
-def _show(chosen: Any, report: Any) -> None:
-    """The table of the settings that have games, and what else there is to say."""
+def _show(chosen: Any, report: Any, total: int) -> None:
+    """The table of the settings that have games, and what else there is to say; total: games that were asked for."""
     played = [row for row in report.rows if row["games"]]
     print(f"{chosen.title} {chosen.source}")
     if played:
@@ -84,7 +100,6 @@ def _show(chosen: Any, report: Any) -> None:
         )
     print(f"files: {', '.join(str(path) for path in report.files)}")
     if report.missing:
-        total = report.missing + sum(row["games"] for row in report.rows)
         print(f"stopped: {report.missing} of {total} games are missing; the same command goes on", file=sys.stderr)
 
 

@@ -69,12 +69,14 @@ def table_settings(games: int, seed: int) -> list[Setting]:
 
 
 def draw_table(rows: Sequence[Row]) -> Any:
-    """Points against random playouts over the budget, a panel for each board."""
+    """Points against random playouts over the budget, a panel for each board; crosses: the paper's soft-UCT."""
     figure, axes = picture.panels([f"Go {size}x{size}" for size in TABLE_1], "budget", "points in percent")
     for axis, size in zip(axes, TABLE_1, strict=True):
-        picture.lines(axis, [row for row in rows if row["board"] == size], "budget", tuple(BUDGETS), "policy", "o")
+        these = [row for row in rows if row["board"] == size]
+        picture.lines(axis, these, "budget", tuple(BUDGETS), "policy", "o")
+        picture.paper(axis, these, "budget", tuple(BUDGETS))
         picture.level(axis, 50.0, "random playouts", "--")
-    picture.legend(figure, axes[0])
+    picture.legend(figure)
     return figure
 
 
@@ -93,7 +95,7 @@ def draw_playouts(rows: Sequence[Row]) -> Any:
     figure, (axis,) = picture.panels(["Go 9x9, against 10,000 random playouts"], "playouts", "points in percent")
     picture.lines(axis, rows, "playouts", PLAYOUTS, "policy")
     picture.level(axis, 50.0, "even", "--")
-    picture.legend(figure, axis)
+    picture.legend(figure)
     return figure
 
 
@@ -112,14 +114,16 @@ def epsilon_settings(games: int, seed: int) -> list[Setting]:
 
 
 def draw_epsilon(rows: Sequence[Row]) -> Any:
-    """Points over epsilon, a panel for each board."""
+    """Points over epsilon, a panel for each board; crosses: the paper's best."""
     figure, axes = picture.panels(
         [f"Go {size}x{size}, expert playouts" for size in BOARDS], "epsilon in percent", "points in percent"
     )
     for axis, size in zip(axes, BOARDS, strict=True):
-        picture.lines(axis, [row for row in rows if row["board"] == size], "epsilon", EPSILONS, "choice")
+        these = [row for row in rows if row["board"] == size]
+        picture.lines(axis, these, "epsilon", EPSILONS, "choice")
+        picture.paper(axis, these, "epsilon", EPSILONS)
         picture.level(axis, 50.0, "expert alone", "--")
-    picture.legend(figure, axes[0])
+    picture.legend(figure)
     return figure
 
 

@@ -68,17 +68,14 @@ def draw(game: str, line: str, rows: Sequence[Row]) -> Any:
     """Points against UCT over prob and over B, a line for each label of `line`; crosses: the paper."""
     titles = [f"{game}, {fixed}" for fixed in ("B = 0", *(f"prob = {prob}" for prob in FIXED))]
     figure, axes = picture.panels(titles, "percent", "points in percent")
-    told = [
-        {**row, "percent": row["paper"], "standard_error": 0.0, line: "the paper"} for row in rows if row["paper"] is not None
-    ]
-    shown = [*rows, *{(row["prob"], row["B"]): row for row in told}.values()]
-    picture.lines(axes[0], [row for row in shown if row["B"] == "0"], "prob", PROBS, line)
-    for axis, prob in zip(axes[1:], FIXED, strict=True):
-        picture.lines(axis, [row for row in shown if row["prob"] == prob], "B", THRESHOLDS, line)
-    for axis, across in zip(axes, ("prob", "B", "B"), strict=True):
+    shown = [([row for row in rows if row["B"] == "0"], "prob", PROBS)]
+    shown += [([row for row in rows if row["prob"] == prob], "B", THRESHOLDS) for prob in FIXED]
+    for axis, (these, across, places) in zip(axes, shown, strict=True):
+        picture.lines(axis, these, across, places, line)
+        picture.paper(axis, these, across, places)
         axis.set_xlabel(f"{across} in percent")
         picture.level(axis, 50.0, "UCT", "--")
-    picture.legend(figure, axes[0])
+    picture.legend(figure)
     return figure
 
 

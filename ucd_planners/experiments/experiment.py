@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from math import sqrt
@@ -99,20 +99,39 @@ def reproduce(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Callable[[Contest, list[Game]], None] | None = None,
+    played: Sequence[Setting] | None = None,
 ) -> Report:
     """Plays what a store lacks of an experiment's settings, and writes the rows and the picture beside the store.
 
-    jobs, executor, progress and Ctrl-C: as in play_contests; a run that was stopped reports what there is.
+    jobs, executor, progress and Ctrl-C: as in play_contests; a run that was stopped reports what there is. played: the settings
+    of which games are played, by default all; the others have the games that the store has.
     Raises ImportError, before any game, when the library that draws is not there.
     """
     picture.library()
-    play_contests([setting.contest for setting in settings], store, jobs, executor, progress)
+    played = settings if played is None else played
+    play_contests([setting.contest for setting in played], store, jobs, executor, progress)
     rows = [experiment.measure(setting, store.games(setting.contest)) for setting in settings]
-    missing = sum(setting.contest.games - row["games"] for setting, row in zip(settings, rows, strict=True))
+    missing = sum(len(store.missing(setting.contest)) for setting in played)
     table, drawing = (store.path.with_suffix(suffix) for suffix in (".csv", ".svg"))
     write_rows(rows, table)
     picture.save(experiment.draw(rows), drawing)
     return Report(rows, missing, [store.path, table, drawing])
+
+
+def with_labels(settings: Sequence[Setting], labels: Mapping[str, Collection[str]]) -> list[Setting]:
+    """The settings that have one of the labels that are wanted of each column named.
+
+    Raises ValueError for a column or a label that no setting has.
+    """
+    for column, wanted in labels.items():
+        known = dict.fromkeys(label for setting in settings if (label := setting.labels.get(column)))
+        if not known:
+            columns = dict.fromkeys(column for setting in settings for column in setting.labels)
+            raise ValueError(f"settings have no column {column!r}: expected one of {', '.join(columns)}")
+        for label in wanted:
+            if label not in known:
+                raise ValueError(f"no setting has {column} = {label!r}: expected one of {', '.join(known)}")
+    return [setting for setting in settings if all(setting.labels.get(column) in wanted for column, wanted in labels.items())]
 
 
 def write_rows(rows: Sequence[Row], path: Path) -> None:

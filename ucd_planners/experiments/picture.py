@@ -52,9 +52,20 @@ def lines(
     axis.set_xticks(range(len(places)), places)
 
 
-def legend(figure: Any, axis: Any) -> None:
-    """Names what a panel shows, to the right of all panels."""
-    figure.legend(*axis.get_legend_handles_labels(), loc="outside right upper", fontsize="small")
+def paper(axis: Any, rows: Sequence[dict[str, Any]], across: str, places: Sequence[str]) -> None:
+    """Draws the paper's figures of rows, if there are any, as crosses over the labels of column `across`; equal ones once."""
+    told = sorted({(places.index(row[across]), row["paper"]) for row in rows if row["paper"] is not None})
+    if told:
+        axis.plot(*zip(*told, strict=True), "kx", label="the paper", zorder=3)
+
+
+def legend(figure: Any) -> None:
+    """Names what the panels show, each thing once, to the right of all panels."""
+    shown: dict[str, Any] = {}
+    for axis in figure.axes:
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            shown.setdefault(label, handle)
+    figure.legend(shown.values(), shown.keys(), loc="outside right upper", fontsize="small")
 
 
 def level(axis: Any, percent: float | None, label: str, style: str) -> None:

@@ -133,7 +133,7 @@ def draw_readings(title: str) -> Callable[[Sequence[Row]], Any]:
     def draw(rows: Sequence[Row]) -> Any:
         figure, (axis,) = picture.panels([title], "reading", "percent")
         picture.lines(axis, rows, "reading", tuple(READINGS), "planner", "o")
-        picture.legend(figure, axis)
+        picture.legend(figure)
         return figure
 
     return draw
@@ -153,7 +153,7 @@ def draw_leftright(rows: Sequence[Row]) -> Any:
     picture.lines(axis, [row for row in rows if row["d2"] == "1"], "d1", LEFTRIGHT_DEPTHS, "d3", "x", ", d2 = 1")
     picture.level(axis, percent_of(rows, "uct"), "UCT", "--")
     picture.level(axis, percent_of(rows, "update_all"), "update-all", ":")
-    picture.legend(figure, axis)
+    picture.legend(figure)
     return figure
 
 
@@ -165,7 +165,7 @@ def draw_hex(rows: Sequence[Row]) -> Any:
         picture.lines(axis, [row for row in rows if row["d2"] == d2], "d1", HEX_DEPTHS, "d3")
         picture.level(axis, 50.0, "UCT", "--")
         picture.level(axis, percent_of(rows, "update_all"), "update-all", ":")
-    picture.legend(figure, axes[-1])
+    picture.legend(figure)
     return figure
 
 

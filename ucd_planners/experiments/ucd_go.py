@@ -72,7 +72,7 @@ def draw_go(rows: Sequence[Row]) -> Any:
         picture.lines(axis, these, "c", CONSTANTS, "d1")
         picture.lines(axis, papers(these), "c", CONSTANTS, "d1", "x:", ", the paper")
         picture.level(axis, 50.0, "UCT", "--")
-    picture.legend(figure, axes[-1])
+    picture.legend(figure)
     return figure
 
 
@@ -93,7 +93,7 @@ def draw_rave(rows: Sequence[Row]) -> Any:
     picture.lines(axis, rows, "bias", BIASES, "depth_mean")
     picture.lines(axis, papers(rows), "bias", BIASES, "depth_mean", "x:", ", the paper")
     picture.level(axis, 50.0, "RAVE", "--")
-    picture.legend(figure, axis)
+    picture.legend(figure)
     return figure
 
 

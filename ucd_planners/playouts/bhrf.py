@@ -31,7 +31,7 @@ from numba import types
 from ucd_envs.records import array_at, fields, record
 from ucd_envs.rng import draw, unit
 from ucd_envs.rules import BYTES, HEADER, Rules, compiled, kernel, number, whole
-from ucd_planners.playouts.seam import LEARN, SUGGEST
+from ucd_planners.playouts.seam import LEARN, SUGGEST, Policy, checked_part
 from ucd_planners.selection.seam import moves_of
 
 MEMORY = record(
@@ -312,7 +312,7 @@ def copy(old, memory, fewest, copies):
 
 
 @dataclass(frozen=True)
-class BHRF:
+class BHRF(Policy):
     """Background History Reply Forest.
 
     prob: epsilon, how often a playout's move is asked for, 0 to 1; choice: "soft_uct" or "last_reply"; b: how much replies of
@@ -326,9 +326,9 @@ class BHRF:
     most_bytes: int = 2**28
 
     def __post_init__(self) -> None:
-        for name, most in (("prob", 1), ("b", MOST_B)):
-            if not 0 <= number(name, getattr(self, name)) <= most:
-                raise ValueError(f"{name} must be a number from 0 to {most}, not {getattr(self, name)!r}")
+        checked_part("prob", self.prob)
+        if not 0 <= number("b", self.b) <= MOST_B:
+            raise ValueError(f"b must be a number from 0 to {MOST_B}, not {self.b!r}")
         if self.choice not in CHOICES:
             raise ValueError(f"choice must be one of {', '.join(CHOICES)}, not {self.choice!r}")
         whole("most_bytes", self.most_bytes, 1, MOST_BYTES)

@@ -15,6 +15,7 @@ import numpy as np
 
 from ucd_envs.rng import below, unit
 from ucd_envs.rules import kernel, number
+from ucd_planners.playouts.seam import checked_part
 
 CHOICES = ("gibbs", "greedy")
 LEAST_TAU, MOST_TAU = 0.001, 1000.0
@@ -94,13 +95,6 @@ def padded(count: int) -> int:
 def scale_of(tau: float) -> float:
     """1 / (tau * ln 2)."""
     return 1 / (tau * math.log(2))
-
-
-def checked_part(name: str, value: Any) -> float:
-    """A parameter as a number from 0 to 1. Raises TypeError or ValueError with one sentence otherwise."""
-    if not 0 <= number(name, value) <= 1:
-        raise ValueError(f"{name} must be a number from 0 to 1, not {value!r}")
-    return float(value)
 
 
 def check_choice(choice: Any, tau: Any, epsilon: Any) -> None:

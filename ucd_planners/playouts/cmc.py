@@ -20,8 +20,8 @@ import numpy as np
 from ucd_envs.records import array_at, fields, record
 from ucd_envs.rng import below
 from ucd_envs.rules import HEADER, Rules, kernel
-from ucd_planners.playouts.choosing import checked_part, largest
-from ucd_planners.playouts.seam import LEARN, SUGGEST
+from ucd_planners.playouts.choosing import largest
+from ucd_planners.playouts.seam import LEARN, SUGGEST, Policy, checked_part
 from ucd_planners.selection.seam import actions_of, moves_of
 
 MEMORY = record(("threshold", np.float32), ("players", np.int64), ("actions", np.int64), ("longest", np.int64))
@@ -106,7 +106,7 @@ def learn(w, memory):
 
 
 @dataclass(frozen=True)
-class CMC:
+class CMC(Policy):
     """Contextual Monte Carlo.
 
     prob: how often a playout's move is asked for, 0 to 1; threshold: B, the value that a move must be above, 0 to 1. The
@@ -141,7 +141,3 @@ class CMC:
     def begin(self, memory: np.ndarray, goes_on: bool) -> None:
         """Forgets all tiles."""
         memory[MEMORY.itemsize :] = 0
-
-    def grown(self, memory: np.ndarray) -> np.ndarray:
-        """There is a tile for every pair from the start."""
-        return memory

@@ -25,11 +25,11 @@ import numpy as np
 from ucd_envs.games.go import BOARD, STATE, sensible
 from ucd_envs.records import fields, record
 from ucd_envs.rng import below
-from ucd_envs.rules import Rules, flag, kernel, number
+from ucd_envs.rules import Rules, flag, kernel
 from ucd_envs.stones.chains import EMPTY, ROOM, U0, U1, UP
 from ucd_planners.playouts import go_patterns
-from ucd_planners.playouts.go_patterns import CODES, code, is_set
-from ucd_planners.playouts.seam import SUGGEST, nothing_learned
+from ucd_planners.playouts.go_patterns import CODES, check_game, code, is_set
+from ucd_planners.playouts.seam import SUGGEST, Policy, checked_part
 from ucd_planners.selection.seam import actions_of, moves_of
 
 PARTS = ("captures", "escapes", "patterns", "global_captures", "refuses_self_atari")
@@ -251,7 +251,7 @@ def common_liberty(s, chain, p, only):
 
 
 @dataclass(frozen=True)
-class GoExpert:
+class GoExpert(Policy):
     """Captures, escapes and patterns near the last move, then captures anywhere.
 
     prob: how often a playout's move is asked for, 0 to 1; the others: whether there are moves of that kind, and whether
@@ -266,8 +266,7 @@ class GoExpert:
     refuses_self_atari: bool = True
 
     def __post_init__(self) -> None:
-        if not 0 <= number("prob", self.prob) <= 1:
-            raise ValueError(f"prob must be a number from 0 to 1, not {self.prob!r}")
+        checked_part("prob", self.prob)
         for part in PARTS:
             flag(part, getattr(self, part))
 
@@ -276,25 +275,12 @@ class GoExpert:
         """A move of the first kind that there is."""
         return suggest
 
-    @property
-    def learn(self) -> Any:
-        """Nothing."""
-        return nothing_learned
-
     def memory(self, rules: Rules) -> np.ndarray:
         """Which parts are on, and the patterns. Raises ValueError for another game than Go."""
-        if rules.name != "go_v0" or rules.live is not None:
-            raise ValueError(f"go_expert plays Go only, not {rules}")
+        check_game("go_expert", rules)
         memory = np.zeros(MEMORY.itemsize, np.uint8)
         m = fields(memory, MEMORY)
         for part in PARTS:
             m[part] = getattr(self, part)
         m.shapes = go_patterns.table()
-        return memory
-
-    def begin(self, memory: np.ndarray, goes_on: bool) -> None:
-        """Nothing was learned that could be forgotten."""
-
-    def grown(self, memory: np.ndarray) -> np.ndarray:
-        """There is always room."""
         return memory

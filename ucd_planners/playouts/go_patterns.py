@@ -20,7 +20,7 @@ from itertools import product
 
 import numpy as np
 
-from ucd_envs.rules import kernel
+from ucd_envs.rules import Rules, kernel
 from ucd_envs.stones.chains import U1, U2, U4, U8, UP
 
 FREE, OWN, ENEMY, OUTSIDE = 0, 1, 2, 3
@@ -99,6 +99,17 @@ def codes(pattern: Pattern) -> set[int]:
                 wanted -= set(codes_of(turned(points(diagram), symmetry), swap))
             found |= wanted
     return found
+
+
+def is_go(rules: Rules) -> bool:
+    """Whether a game is Go, played by its kernels."""
+    return rules.name == "go_v0" and rules.live is None
+
+
+def check_game(name: str, rules: Rules) -> None:
+    """Raises ValueError for another game than Go; name: who knows no other."""
+    if not is_go(rules):
+        raise ValueError(f"{name} knows Go only, not {rules}")
 
 
 @cache

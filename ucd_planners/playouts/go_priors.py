@@ -25,8 +25,8 @@ from ucd_envs.rules import Rules, kernel, number
 from ucd_envs.stones.chains import EMPTY, U0, U1, UP
 from ucd_planners.playouts import go_patterns
 from ucd_planners.playouts.go_expert import LOW, in_atari, is_thin, last_liberty, pairs_at, takes
-from ucd_planners.playouts.go_patterns import CODES, code, is_set
-from ucd_planners.selection.priors import PRIORS
+from ucd_planners.playouts.go_patterns import CODES, check_game, code, is_set
+from ucd_planners.selection.priors import PRIORS, Priors
 from ucd_planners.selection.seam import moves_of
 
 STRENGTHS = ("even", "captures", "escapes", "patterns", "near", "self_ataris", "eyes", "edges")
@@ -126,7 +126,7 @@ def touches_atari(s, chain, colour):
 
 
 @dataclass(frozen=True)
-class GoPriors:
+class GoPriors(Priors):
     """Virtual playouts by what a move of Go is and does.
 
     Each parameter is how many of them a feature counts, 0 to 1e6; with 0 it is off. Raises TypeError or ValueError for
@@ -154,8 +154,7 @@ class GoPriors:
 
     def memory(self, rules: Rules) -> np.ndarray:
         """The strengths and the patterns. Raises ValueError for another game than Go."""
-        if rules.name != "go_v0" or rules.live is not None:
-            raise ValueError(f"go_priors are for Go only, not {rules}")
+        check_game("go_priors", rules)
         memory = np.zeros(MEMORY.itemsize, np.uint8)
         m = fields(memory, MEMORY)
         for name in STRENGTHS:

@@ -12,8 +12,8 @@ from ucd_envs.records import array_at, fields, record
 from ucd_envs.rules import Rules, kernel
 from ucd_envs.stones.chains import EMPTY, POINTS
 from ucd_planners.playouts import go_patterns
-from ucd_planners.playouts.go_patterns import CODES, code, is_set
-from ucd_planners.playouts.seam import LEARN, SUGGEST
+from ucd_planners.playouts.go_patterns import CODES, check_game, code, is_set
+from ucd_planners.playouts.seam import LEARN, SUGGEST, Policy
 from ucd_planners.selection.seam import moves_of
 
 SHAPES = record(
@@ -58,7 +58,7 @@ def compare(w, memory):
 
 
 @dataclass(frozen=True)
-class GoShapes:
+class GoShapes(Policy):
     """Records how many moves of playouts an expert's patterns have."""
 
     prob = 1.0
@@ -75,8 +75,7 @@ class GoShapes:
 
     def memory(self, rules: Rules) -> np.ndarray:
         """Nothing is counted. Raises ValueError for another game than Go."""
-        if rules.name != "go_v0" or rules.live is not None:
-            raise ValueError(f"go_shapes knows Go only, not {rules}")
+        check_game("go_shapes", rules)
         memory = np.zeros(SHAPES.itemsize + (rules.longest + 1) * POINTS, np.uint8)
         m = fields(memory, SHAPES)
         m.shapes, m.longest = go_patterns.table(), rules.longest
@@ -86,7 +85,3 @@ class GoShapes:
         """Nothing is counted."""
         m = fields(memory, SHAPES)
         m.matched = m.moves = 0
-
-    def grown(self, memory: np.ndarray) -> np.ndarray:
-        """There is always room."""
-        return memory

@@ -19,8 +19,7 @@ import numpy as np
 
 from ucd_envs.records import array_at, fields, record
 from ucd_envs.rules import HEADER, Rules, flag, kernel, whole
-from ucd_planners.playouts.choosing import checked_part
-from ucd_planners.playouts.seam import LEARN, SUGGEST
+from ucd_planners.playouts.seam import LEARN, SUGGEST, Policy, checked_part
 from ucd_planners.selection.seam import moves_of
 
 MEMORY = record(("players", np.int64), ("actions", np.int64), ("length", np.int64), ("forgetting", np.int64))
@@ -91,7 +90,7 @@ def changed(reply, action, paid):
 
 
 @dataclass(frozen=True)
-class LastGoodReply:
+class LastGoodReply(Policy):
     """Last good reply.
 
     prob: how often a playout's move is asked for, 0 to 1; length: how many moves at most are replied to, 1 or 2; forgetting:
@@ -133,7 +132,3 @@ class LastGoodReply:
         """Forgets all replies of another game."""
         if not goes_on:
             memory[MEMORY.itemsize :] = 0
-
-    def grown(self, memory: np.ndarray) -> np.ndarray:
-        """There is room for every reply from the start."""
-        return memory

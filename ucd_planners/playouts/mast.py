@@ -22,8 +22,8 @@ from numba import types
 from ucd_envs.records import array_at, fields, record
 from ucd_envs.rng import unit
 from ucd_envs.rules import BYTES, HEADER, Rules, compiled, kernel
-from ucd_planners.playouts.choosing import best, check_choice, checked_part, gibbs, padded, part_of, scale_of, weigh
-from ucd_planners.playouts.seam import LEARN, SUGGEST
+from ucd_planners.playouts.choosing import best, check_choice, gibbs, padded, part_of, scale_of, weigh
+from ucd_planners.playouts.seam import LEARN, SUGGEST, Policy, checked_part
 from ucd_planners.selection.seam import actions_of, moves_of
 
 MEMORY = record(
@@ -160,7 +160,7 @@ def add_up(means, weights, running, guide, actions, scale):
 
 
 @dataclass(frozen=True)
-class MAST:
+class MAST(Policy):
     """Move-average sampling technique.
 
     prob: how often a playout's move is asked for, 0 to 1; choice: "gibbs" or "greedy"; tau: temperature of the former, 0.001 to
@@ -205,7 +205,3 @@ class MAST:
         if decay == 0:
             memory[MEMORY.itemsize :] = 0
         compiled(fade, fade.seam_signature)(memory, decay)
-
-    def grown(self, memory: np.ndarray) -> np.ndarray:
-        """There is room for every action from the start."""
-        return memory

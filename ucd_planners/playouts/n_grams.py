@@ -27,8 +27,8 @@ from numba import types
 from ucd_envs.records import array_at, fields, popcount, record
 from ucd_envs.rng import unit
 from ucd_envs.rules import BYTES, HEADER, Rules, compiled, kernel, whole
-from ucd_planners.playouts.choosing import best, check_choice, checked_part, gibbs, padded, scale_of
-from ucd_planners.playouts.seam import LEARN, SUGGEST
+from ucd_planners.playouts.choosing import best, check_choice, gibbs, padded, scale_of
+from ucd_planners.playouts.seam import LEARN, SUGGEST, Policy, checked_part
 from ucd_planners.selection.seam import actions_of, moves_of
 
 MEMORY = record(
@@ -254,7 +254,7 @@ def mark_all(memory):
 
 
 @dataclass(frozen=True)
-class NGrams:
+class NGrams(Policy):
     """N-gram selection.
 
     prob: how often a playout's move is asked for, 0 to 1; length: how long n-grams are at most, 2 or 3 (with 1 it would be

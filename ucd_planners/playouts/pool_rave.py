@@ -20,8 +20,7 @@ from ucd_envs.records import array_at, fields, record
 from ucd_envs.rng import below
 from ucd_envs.rules import HEADER, Rules, kernel, whole
 from ucd_planners.graph import amaf, sums
-from ucd_planners.playouts.choosing import checked_part
-from ucd_planners.playouts.seam import LEARN, SUGGEST, Policy
+from ucd_planners.playouts.seam import LEARN, SUGGEST, Policy, checked_part
 from ucd_planners.selection.seam import Selection, graph_of, path_of
 
 MEMORY = record(
@@ -128,7 +127,7 @@ def learn(w, memory):
 
 
 @dataclass(frozen=True)
-class PoolRAVE:
+class PoolRAVE(Policy):
     """Playouts with the best moves by RAVE.
 
     prob: how often a playout's move is asked for, 0 to 1; size: actions in a pool, 1 to 65535; least: playouts of the position
@@ -165,10 +164,6 @@ class PoolRAVE:
     def begin(self, memory: np.ndarray, goes_on: bool) -> None:
         """The first playout needs other pools."""
         fields(memory, MEMORY).ready = 0
-
-    def grown(self, memory: np.ndarray) -> np.ndarray:
-        """There is room for every pool."""
-        return memory
 
 
 def check_pools(policies: Iterable[Policy], selection: Selection) -> None:

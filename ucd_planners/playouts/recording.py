@@ -13,7 +13,7 @@ import numpy as np
 
 from ucd_envs.records import fields, record
 from ucd_envs.rules import Rules, kernel
-from ucd_planners.playouts.seam import LEARN, no_suggestion
+from ucd_planners.playouts.seam import LEARN, Policy, no_suggestion
 from ucd_planners.selection.seam import moves_of
 
 NEAR = 3
@@ -37,7 +37,7 @@ def compare(w, memory):
 
 
 @dataclass(frozen=True)
-class Locality:
+class Locality(Policy):
     """Records how local playouts are."""
 
     prob = 1.0
@@ -66,7 +66,3 @@ class Locality:
         """Nothing is counted."""
         counts = fields(memory, LOCALITY)
         counts.near = counts.pairs = 0
-
-    def grown(self, memory: np.ndarray) -> np.ndarray:
-        """There is always room."""
-        return memory

@@ -19,10 +19,10 @@ import numpy as np
 from numba import types
 from numba.core.types import FunctionType
 
-from ucd_envs.rules import BYTES, IS_LEGAL, LEGAL_ACTIONS, RNG, Rules, kernel
+from ucd_envs.rules import BYTES, IS_LEGAL, LEGAL_ACTIONS, RNG, Rules, kernel, number
 from ucd_planners.selection.seam import MOST_POLICIES, WORK_RECORD
 
-__all__ = ["LEARN", "MOST_POLICIES", "SUGGEST", "Policy", "no_suggestion", "nothing_learned"]
+__all__ = ["LEARN", "MOST_POLICIES", "SUGGEST", "Policy", "checked_part", "no_suggestion", "nothing_learned"]
 
 SUGGEST = types.int64(
     *(FunctionType(LEGAL_ACTIONS), FunctionType(IS_LEGAL)), *(BYTES, BYTES, WORK_RECORD, types.int64, BYTES, RNG)
@@ -30,8 +30,15 @@ SUGGEST = types.int64(
 LEARN = types.boolean(WORK_RECORD, BYTES)
 
 
+def checked_part(name: str, value: Any) -> float:
+    """A parameter as a number from 0 to 1. Raises TypeError or ValueError with one sentence otherwise."""
+    if not 0 <= number(name, value) <= 1:
+        raise ValueError(f"{name} must be a number from 0 to 1, not {value!r}")
+    return float(value)
+
+
 class Policy(Protocol):
-    """What the search asks of a playout policy."""
+    """What the search asks of a playout policy. One that inherits from this learns nothing but where it says so."""
 
     @property
     def prob(self) -> float:
@@ -44,6 +51,7 @@ class Policy(Protocol):
     @property
     def learn(self) -> Any:
         """What learns from simulations, declared with @kernel(LEARN)."""
+        return nothing_learned
 
     def memory(self, rules: Rules) -> np.ndarray:
         """Memory that has learned nothing, with what the kernels read of the policy's parameters: [any] uint8."""
@@ -53,6 +61,7 @@ class Policy(Protocol):
 
     def grown(self, memory: np.ndarray) -> np.ndarray:
         """Memory with what this has learned and room for more; called where `learn` has answered that there is none."""
+        return memory
 
 
 @kernel(SUGGEST)
