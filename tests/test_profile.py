@@ -25,7 +25,7 @@ from ucd_planners.profile import profile
 from ucd_planners.selection.seam import WORK
 from ucd_planners.selection.ucd import UCD
 
-SIGNATURE = (2000, 211720, 58539, 201679, 64353, 104583)
+SIGNATURE = (2000, 211720, 58539, 201679, 64353, 8252, 104583)
 
 
 def go(size: int = 9, **settings: Any) -> State:
@@ -62,7 +62,7 @@ def test_moves_of_patterns_are_counted() -> None:
     """Looked up in the diagrams by the board as it is written out, before each move of a playout."""
     known = set().union(*map(codes, PATTERNS))
     search = Search(go(7, komi=1), UCD(table=False), 2, policies=[GoShapes(), CMC(0.5)])
-    matched = moves = 0
+    matched = moves = answers = 0
     for _ in range(30):
         search.step()
         work = search.worker.work
@@ -71,11 +71,26 @@ def test_moves_of_patterns_are_counted() -> None:
             action = int(work.moves[i]) & 0xFFFF
             if i >= record.descent:
                 moves += 1
-                matched += action < 49 and surroundings(state, action) in known
+                found = action < 49 and surroundings(state, action) in known
+                matched += found
+                answers += found and i > 0 and action in around(int(work.moves[i - 1]) & 0xFFFF)
             state = state.after(action)
     m = fields(search.worker.work.memories[0], SHAPES)
-    assert (int(m.matched), int(m.moves)) == (matched, moves)
-    assert 0 < matched < moves
+    assert (int(m.matched), int(m.answers), int(m.moves)) == (matched, answers, moves)
+    assert 0 < answers < matched < moves
+
+
+def around(action: int) -> list[int]:
+    """The points of a 7x7 board that a king could go to; none after a pass."""
+    if action == 49:
+        return []
+    row, column = divmod(action, 7)
+    return [
+        7 * y + x
+        for y in range(max(row - 1, 0), min(row + 2, 7))
+        for x in range(max(column - 1, 0), min(column + 2, 7))
+        if (y, x) != (row, column)
+    ]
 
 
 def surroundings(state: State, action: int) -> int:
@@ -116,13 +131,15 @@ def test_random_playouts_in_hex_are_as_local_as_pairs_of_cells() -> None:
     expected = sum(distance <= NEAR for distance in apart) / len(pairs)
     found = profile(uct(playouts=2000, seed=4), [ucd_envs.rules("hex", size=9).initial_state()])
     assert found.matched is None
+    assert found.answers is None
     assert abs(found.near / found.pairs - expected) < 0.005
 
 
 def test_a_profile_is_the_same_for_a_seed() -> None:
     """These counts change only with the search, the generator, the playouts of Go or the patterns."""
     found = profile(uct(playouts=1000, seed=7, policies=CMC(0.5)), [go(), go().after(40)])
-    assert (found.playouts, found.moves, found.near, found.pairs, found.matched, found.suggested[0][1]) == SIGNATURE
+    counts = (found.playouts, found.moves, found.near, found.pairs, found.matched, found.answers, found.suggested[0][1])
+    assert counts == SIGNATURE
 
 
 def test_the_planner_is_as_it_was() -> None:
@@ -166,7 +183,7 @@ def test_the_command_reads_records(capsys: pytest.CaptureFixture[str], tmp_path:
     assert main(["profile", "--sgf", str(path), "--every", "2", "--playouts", "100", "--json"]) == 0
     row = json.loads(capsys.readouterr().out)
     assert row["playouts"] == 300
-    assert 0 < row["pattern"] < row["near"] < 100
+    assert 0 < row["near_pattern"] < row["pattern"] < row["near"] < 100
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,8 @@ PLAYOUT = "playout"
 """In place of a planner: light playouts from the start, without a search."""
 
 DEPTHS = ("1,0,1", "0,0,1", "1,0,0", "0,1,2", "2,1,1", "inf,0,0")
+POLICIES = ("bhrf", "'bhrf(choice=last_reply)'", "last_good_reply", "mast", "n_grams", "pool_rave", "go_expert")
+"""Of playouts in Go, in the program of [BHRF section 5]: RAVE with an expert's priors."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,8 @@ def ucd_text(depths: str) -> str:
 
 
 def suite() -> list[Case]:
-    """The standard cases: every game with playouts, UCT and the simple way; Hex with more depths, Go with RAVE and more boards,
-    Havannah with CMC."""
+    """The standard cases: every game with playouts, UCT and the simple way; Hex with more depths, Go with RAVE and policies and
+    on more boards, Havannah with CMC."""
     hex_11, hex_5, go_9, havannah_5 = {"size": 11}, {"size": 5}, {"size": 9}, {"base": 5}
     games: list[tuple[str, dict[str, Any]]] = [
         ("hex_v0", hex_11),
@@ -75,6 +77,9 @@ def suite() -> list[Case]:
         depths = DEPTHS if settings is hex_11 else DEPTHS[:1]
         cases += [Case(game, ucd_text(depth), 10_000, settings) for depth in depths]
     cases += [Case("go_v0", planner, 10_000, go_9) for planner in ("rave", "rave_ucd", "grave")]
+    programs = ("", *(f",policies={policy}" for policy in POLICIES))
+    cases += [Case("go_v0", f"rave(priors=go_priors{policy})", 10_000, go_9) for policy in programs]
+    cases += [Case("go_v0", f"uct(c=0.3,policies={policy})", 10_000, go_9) for policy in POLICIES[:2]]
     cases += [Case("go_v0", PLAYOUT, 1, {"size": size}) for size in (13, 19)]
     cases += [Case("go_v0", planner, 100_000, {"size": 19}) for planner in ("uct(c=0.3)", ucd_text("1,0,1"), "rave_ucd")]
     cases += [Case("havannah_v0", f"cmc(prob={prob},c=0.3)", 10_000, havannah_5) for prob in (0.35, 1)]

@@ -28,6 +28,8 @@ class Profile:
     pairs: int
     matched: int | None
     """Moves in the middle of an expert's pattern; None where no expert knows the game."""
+    answers: int | None
+    """Those of them on the eight points around the move before, where an expert plays patterns."""
     suggested: tuple[tuple[Policy, int], ...]
     """Each policy that may be asked and the moves that it suggested."""
 
@@ -49,7 +51,7 @@ def profile(planner: Planner, states: Iterable[State]) -> Profile:
     watched = copy.copy(planner)
     watched.policies, watched._workers = (*recorders, *planner.policies), []
     asked = [policy for policy in planner.policies if policy.prob > 0]
-    playouts = moves = near = pairs = matched = 0
+    playouts = moves = near = pairs = matched = answers = 0
     suggested = [0] * len(asked)
     for state in states:
         playouts += watched.search(state).playouts
@@ -58,8 +60,10 @@ def profile(planner: Planner, states: Iterable[State]) -> Profile:
             moves += int(record.played)
             counts = fields(worker.work.memories[0], LOCALITY)
             near, pairs = near + int(counts.near), pairs + int(counts.pairs)
-            matched += int(fields(worker.work.memories[1], SHAPES).matched) if in_go else 0
+            if in_go:
+                shapes = fields(worker.work.memories[1], SHAPES)
+                matched, answers = matched + int(shapes.matched), answers + int(shapes.answers)
             for place in range(len(asked)):
                 suggested[place] += int(record.suggested[len(recorders) + place])
     told = tuple(zip(asked, suggested, strict=True))
-    return Profile(playouts, moves, near, pairs, matched if in_go else None, told)
+    return Profile(playouts, moves, near, pairs, matched if in_go else None, answers if in_go else None, told)

@@ -20,8 +20,9 @@ def add(commands: Any) -> None:
         allow_abbrev=False,
         help="tells what a planner's playouts are like",
         description="The share of the moves of playouts that are near the move before, that an expert's pattern has (in Go), "
-        "and that each policy suggested, over one search from each position: the start of a game, the one after --moves, or "
-        "every position of a record. Other options are the game's settings.",
+        "anywhere and on the eight points around the move before, and that each policy suggested, over one search from each "
+        "position: the start of a game, the one after --moves, or every position of a record. Other options are the game's "
+        "settings.",
         epilog='example: ucd profile --game go --size 9 --planner "uct(policies=\'cmc\')" --moves "e5 c3"',
     )
     parser.add_argument("--game", help="a registered game, with or without its version; with --sgf what the record says")
@@ -56,7 +57,15 @@ def _run(arguments: argparse.Namespace) -> int:
     else:
         number = "1 position" if len(states) == 1 else f"{len(states)} positions"
         print(f"{states[0].rules}, {number}; in percent of the moves of playouts")
-        columns = ["planner", "playouts", "moves a playout", "near the last move", "expert pattern", "suggested"]
+        columns = [
+            "planner",
+            "playouts",
+            "moves a playout",
+            "near the last move",
+            "expert pattern",
+            "around the last move",
+            "suggested",
+        ]
         table(columns, [_cells(row) for row in rows])
     return 0
 
@@ -95,6 +104,7 @@ def _row(text: str, found: Any) -> dict[str, Any]:
         for name, count, total in (
             ("near", found.near, found.pairs),
             ("pattern", found.matched, found.moves),
+            ("near_pattern", found.answers, found.moves),
         )
     }
     suggested = [(type(policy).__name__, round(100 * count / max(found.moves, 1), 2)) for policy, count in found.suggested]
@@ -103,6 +113,6 @@ def _row(text: str, found: Any) -> dict[str, Any]:
 
 def _cells(row: dict[str, Any]) -> list[str]:
     """A row of the table."""
-    shares = ["" if row[name] is None else f"{row[name]:.1f}" for name in ("near", "pattern")]
+    shares = ["" if row[name] is None else f"{row[name]:.1f}" for name in ("near", "pattern", "near_pattern")]
     suggested = ", ".join(f"{share:.1f} {policy}" for policy, share in row["suggested"])
     return [row["planner"], f"{row['playouts']:,}", f"{row['moves'] / max(row['playouts'], 1):.1f}", *shares, suggested]

@@ -18,12 +18,15 @@ from ucd_planners.selection.seam import moves_of
 
 SHAPES = record(
     ("matched", np.int64),
+    ("answers", np.int64),
     ("moves", np.int64),
+    ("cells", np.int64),
+    ("columns", np.int64),
     ("shapes", np.uint8, (CODES // 8,)),
     ("longest", np.int64),
 )
-"""`matched` of `moves`; the table of patterns; behind it [longest + 1] rows of [POINTS] uint8: of every move's position those
-points that are the middle of a pattern for the mover."""
+"""`matched` of `moves`, and `answers` of those around the move before; the board; the table of patterns; behind it
+[longest + 1] rows of [POINTS] uint8: of every move's position the points that are the middle of a pattern for the mover."""
 SHAPES_BYTES = np.uint64(SHAPES.itemsize)
 BYTE = np.dtype(np.uint8)
 LOW = np.int64(0xFFFF)
@@ -48,12 +51,17 @@ def look(playout_actions, is_playable, board, state, w, count, memory, rng):
 
 @kernel(LEARN)
 def compare(w, memory):
-    """Counts the moves of a playout; a pass is the middle of nothing."""
+    """Counts the moves of a playout; a pass is the middle of nothing, and around no point."""
     m, moves = fields(memory, SHAPES), moves_of(w)
     rows = middles_of(memory, m)
     for i in range(w.descent, w.count):
+        action = moves[i] & LOW
         m.moves += 1
-        m.matched += rows[i, moves[i] & LOW]
+        m.matched += rows[i, action]
+        if i > 0 and rows[i, action]:
+            before = moves[i - 1] & LOW
+            lines = abs(before // m.columns - action // m.columns)
+            m.answers += max(lines, abs(before % m.columns - action % m.columns)) == 1 and before < m.cells
     return np.bool_(True)
 
 
@@ -79,9 +87,11 @@ class GoShapes(Policy):
         memory = np.zeros(SHAPES.itemsize + (rules.longest + 1) * POINTS, np.uint8)
         m = fields(memory, SHAPES)
         m.shapes, m.longest = go_patterns.table(), rules.longest
+        rows, m.columns, _ = rules.planes
+        m.cells = rows * m.columns
         return memory
 
     def begin(self, memory: np.ndarray, goes_on: bool) -> None:
         """Nothing is counted."""
         m = fields(memory, SHAPES)
-        m.matched = m.moves = 0
+        m.matched = m.answers = m.moves = 0
