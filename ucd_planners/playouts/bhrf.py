@@ -32,7 +32,7 @@ from ucd_envs.records import array_at, fields, record
 from ucd_envs.rng import draw, unit
 from ucd_envs.rules import BYTES, HEADER, Rules, compiled, kernel, number, whole
 from ucd_planners.playouts.seam import LEARN, SUGGEST, Policy, checked_part
-from ucd_planners.selection.seam import moves_of
+from ucd_planners.selection.seam import LOW, moves_of
 
 MEMORY = record(
     ("b", np.float32),
@@ -74,7 +74,7 @@ PATIENCE = np.uint64(16)
 """After so many replies that were not kept, the largest weight of those that are left is looked up."""
 STALE, ZERO, ONE, FRACTION = (np.float32(value) for value in (-1, 0, 1, 2.0**-32))
 U0, U1, U2, U3, U32 = (np.uint64(n) for n in (0, 1, 2, 3, 32))
-LOW, HALF = np.int64(0xFFFF), np.uint64(2**32 - 1)
+HALF = np.uint64(2**32 - 1)
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """2**64 over the golden ratio: multiples of it lie far apart [Knuth, The Art of Computer Programming 3, section 6.4]."""
 READ_COUNTS = types.void(BYTES, types.float32[::1])

@@ -22,7 +22,7 @@ from ucd_envs.rng import below
 from ucd_envs.rules import HEADER, Rules, kernel
 from ucd_planners.playouts.choosing import largest
 from ucd_planners.playouts.seam import LEARN, SUGGEST, Policy, checked_part
-from ucd_planners.selection.seam import actions_of, moves_of
+from ucd_planners.selection.seam import LOW, actions_of, moves_of
 
 MEMORY = record(("threshold", np.float32), ("players", np.int64), ("actions", np.int64), ("longest", np.int64))
 """What every memory begins with. Behind it lie the tiles, then room for one player's moves and for the values of a choice."""
@@ -32,7 +32,6 @@ MOST = np.float32(2**24)
 """The largest count of a tile: with more, single precision would not be exact, and the tile stays as it is."""
 ONE = np.float32(1)
 U0, U1, U2, U3, U16 = (np.uint64(n) for n in (0, 1, 2, 3, 16))
-LOW = np.int64(0xFFFF)
 
 
 @kernel(inline=True)

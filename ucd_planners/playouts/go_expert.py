@@ -30,7 +30,7 @@ from ucd_envs.stones.chains import EMPTY, ROOM, U0, U1, UP
 from ucd_planners.playouts import go_patterns
 from ucd_planners.playouts.go_patterns import CODES, check_game, code, is_set
 from ucd_planners.playouts.seam import SUGGEST, Policy, checked_part
-from ucd_planners.selection.seam import actions_of, moves_of
+from ucd_planners.selection.seam import LOW, actions_of, moves_of
 
 PARTS = ("captures", "escapes", "patterns", "global_captures", "refuses_self_atari")
 MEMORY = record(*((part, np.uint8) for part in PARTS), ("shapes", np.uint8, (CODES // 8,)))
@@ -39,7 +39,6 @@ ALONE = np.uint64(4) * ROOM
 """Neighbours of a point with four empty ones. No pattern has these."""
 BLOCK = np.uint64(32)
 """Points that are looked at together. The last block may go beyond the board, not beyond the arrays."""
-LOW = np.int64(0xFFFF)
 
 
 @kernel(SUGGEST)

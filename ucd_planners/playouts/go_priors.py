@@ -24,10 +24,10 @@ from ucd_envs.records import fields, record
 from ucd_envs.rules import Rules, kernel, number
 from ucd_envs.stones.chains import EMPTY, U0, U1, UP
 from ucd_planners.playouts import go_patterns
-from ucd_planners.playouts.go_expert import LOW, in_atari, is_thin, last_liberty, pairs_at, takes
+from ucd_planners.playouts.go_expert import in_atari, is_thin, last_liberty, pairs_at, takes
 from ucd_planners.playouts.go_patterns import CODES, check_game, code, is_set
 from ucd_planners.selection.priors import PRIORS, Priors
-from ucd_planners.selection.seam import moves_of
+from ucd_planners.selection.seam import LOW, moves_of
 
 STRENGTHS = ("even", "captures", "escapes", "patterns", "near", "self_ataris", "eyes", "edges")
 MEMORY = record(*((name, np.float32) for name in STRENGTHS), ("shapes", np.uint8, (CODES // 8,)))

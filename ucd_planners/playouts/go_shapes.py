@@ -14,7 +14,7 @@ from ucd_envs.stones.chains import EMPTY, POINTS
 from ucd_planners.playouts import go_patterns
 from ucd_planners.playouts.go_patterns import CODES, check_game, code, is_set
 from ucd_planners.playouts.seam import LEARN, SUGGEST, Policy
-from ucd_planners.selection.seam import moves_of
+from ucd_planners.selection.seam import LOW, moves_of
 
 SHAPES = record(
     ("matched", np.int64),
@@ -29,7 +29,6 @@ SHAPES = record(
 [longest + 1] rows of [POINTS] uint8: of every move's position the points that are the middle of a pattern for the mover."""
 SHAPES_BYTES = np.uint64(SHAPES.itemsize)
 BYTE = np.dtype(np.uint8)
-LOW = np.int64(0xFFFF)
 
 
 @kernel(inline=True)

@@ -20,7 +20,7 @@ import numpy as np
 from ucd_envs.records import array_at, fields, record
 from ucd_envs.rules import HEADER, Rules, flag, kernel, whole
 from ucd_planners.playouts.seam import LEARN, SUGGEST, Policy, checked_part
-from ucd_planners.selection.seam import moves_of
+from ucd_planners.selection.seam import LOW, moves_of
 
 MEMORY = record(("players", np.int64), ("actions", np.int64), ("length", np.int64), ("forgetting", np.int64))
 """What every memory begins with. Behind it lie the replies to one move, then with length = 2 those to two."""
@@ -28,7 +28,6 @@ MEMORY_BYTES = np.uint64(MEMORY.itemsize)
 REPLY = np.dtype(np.uint16)
 MOST_BYTES = 2**30
 """Replies to two moves need no more than this."""
-LOW = np.int64(0xFFFF)
 U1 = np.uint64(1)
 
 

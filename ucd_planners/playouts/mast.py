@@ -24,7 +24,7 @@ from ucd_envs.rng import unit
 from ucd_envs.rules import BYTES, HEADER, Rules, compiled, kernel
 from ucd_planners.playouts.choosing import best, check_choice, gibbs, padded, part_of, scale_of, weigh
 from ucd_planners.playouts.seam import LEARN, SUGGEST, Policy, checked_part
-from ucd_planners.selection.seam import actions_of, moves_of
+from ucd_planners.selection.seam import LOW, actions_of, moves_of
 
 MEMORY = record(
     ("players", np.int64),
@@ -41,7 +41,6 @@ TRIES = 8
 SHIFT = np.uint64(21)
 """A part of the weights is 2**21 units: a quarter of the largest weight."""
 ONE = np.float32(1)
-LOW = np.int64(0xFFFF)
 U0, U1, U2, U4 = (np.uint64(n) for n in (0, 1, 2, 4))
 
 

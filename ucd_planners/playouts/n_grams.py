@@ -29,7 +29,7 @@ from ucd_envs.rng import unit
 from ucd_envs.rules import BYTES, HEADER, Rules, compiled, kernel, whole
 from ucd_planners.playouts.choosing import best, check_choice, gibbs, padded, scale_of
 from ucd_planners.playouts.seam import LEARN, SUGGEST, Policy, checked_part
-from ucd_planners.selection.seam import actions_of, moves_of
+from ucd_planners.selection.seam import LOW, actions_of, moves_of
 
 MEMORY = record(
     ("players", np.int64),
@@ -54,7 +54,6 @@ MOST = np.float32(2**24)
 """The largest number of simulations: with more, single precision would not be exact, and the n-gram stays as it is."""
 HASH = np.uint64(0x9E3779B97F4A7C15)
 HALF, ONE, TWO, THIRD = (np.float32(value) for value in (1 / 2, 1, 2, 1 / 3))
-LOW = np.int64(0xFFFF)
 U0, U1, U2, U3, U6, U16, U32, U63 = (np.uint64(n) for n in (0, 1, 2, 3, 6, 16, 32, 63))
 
 

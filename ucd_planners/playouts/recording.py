@@ -14,11 +14,10 @@ import numpy as np
 from ucd_envs.records import fields, record
 from ucd_envs.rules import Rules, kernel
 from ucd_planners.playouts.seam import LEARN, Policy, no_suggestion
-from ucd_planners.selection.seam import moves_of
+from ucd_planners.selection.seam import LOW, moves_of
 
 NEAR = 3
 """[BHRF section 5]"""
-LOW = np.int64(0xFFFF)
 LOCALITY = record(("rows", np.int64), ("columns", np.int64), ("near", np.int64), ("pairs", np.int64))
 """`near`: moves near the one before, of the `pairs` of a move and one before that are both cells."""
 

@@ -22,6 +22,8 @@ from ucd_envs.rules import RNG, kernel, number
 from ucd_planners.graph import GRAPH, GRAPH_RECORD, INDEX
 
 MOST_PLAYERS, MOST_POLICIES = 16, 4
+LOW = np.int64(0xFFFF)
+"""The bits of a move that are its action."""
 
 WORK = record(
     ("path_nodes", np.uint64),
