@@ -45,19 +45,22 @@ def forest(memory: np.ndarray) -> Forest:
     def told(move: int) -> Move:
         return move >> 16, move & 0xFFFF
 
-    names: dict[int, Context] = {0: ()}
-    for number in range(1, 1 + int(m.singles) + int(m.contexts)):
-        c = contexts[number]
+    def name(number: int) -> Context:
+        """The moves of a context, the earliest one first."""
         if number <= m.singles:
-            names[number] = (divmod(number - 1, int(m.actions)),)
-        else:
-            names[number] = (told(int(c["move"])), *names[int(c["parent"])])
+            return (divmod(number - 1, int(m.actions)),)
+        return told(int(contexts[number]["move"])), *name(int(contexts[number]["parent"]))
+
+    there = [number for number, c in enumerate(contexts) if number > m.singles and c["parent"] != 0]
+    assert len(there) == m.contexts
+    for number in (*range(1, 1 + int(m.singles)), *there):
+        c = contexts[number]
         assert c["replies"] > 0 or (c["children"] == 0 and number <= m.singles)
         block = replies[int(c["first"]) : int(c["first"]) + int(c["replies"])]
         for r in block:
-            found.patterns[names[number], told(int(r["move"]))] = int(r["count"]), Fraction(float(r["paid"]))
+            found.patterns[name(number), told(int(r["move"]))] = int(r["count"]), Fraction(float(r["paid"]))
         if c["replies"]:
-            found.last[names[number]] = told(int(c["last"]))
+            found.last[name(number)] = told(int(c["last"]))
             if c["most"] >= 0:
                 assert_weighed(block, float(m.b), float(c["most"]))
     assert len(found.patterns) == m.patterns

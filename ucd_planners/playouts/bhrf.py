@@ -46,7 +46,7 @@ MEMORY = record(
 )
 """What every memory begins with: b, how many contexts of one move there are, the actions, the longest game, how many patterns
 there is room for, and how many patterns, contexts of two moves and more, and places of replies are taken. Behind it lie the
-table, the contexts and the replies."""
+contexts and the replies."""
 CONTEXT = record(
     ("parent", np.int32),
     ("move", np.int32),
@@ -55,17 +55,18 @@ CONTEXT = record(
     ("first", np.int32),
     ("replies", np.int32),
     ("most", np.float32),
+    ("spare", np.int32),
 )
-"""A context: the one without its earliest move, that move, how many are longer by one, the reply last taken, the place of its
-first reply and their number, and the largest weight of one, STALE where weights are not right."""
+"""A context: the one without its earliest move, 0 where a place is free, that move, how many are longer by one, the reply last
+taken, the place of its first reply and their number, the largest weight of one, STALE where weights are not right, and what
+makes its size a power of two."""
 REPLY = record(("move", np.int32), ("weight", np.float32), ("count", np.float32), ("paid", np.float32))
 """A pattern: the reply, its weight in a draw, its simulations and their payoffs in sum."""
-INDEX = np.dtype(np.int32)
 MEMORY_BYTES, CONTEXT_BYTES = np.uint64(MEMORY.itemsize), np.uint64(CONTEXT.itemsize)
 ENTRIES, PLACES = 2, 4
-"""Of the table and of replies for each pattern. The replies of a context have room for a power of two; for more they move to
+"""Of contexts and of replies for each pattern. The replies of a context have room for a power of two; for more they move to
 twice the room, so that r of them have taken fewer than 4 r places."""
-PATTERN_BYTES = CONTEXT.itemsize + PLACES * REPLY.itemsize + ENTRIES * INDEX.itemsize
+PATTERN_BYTES = ENTRIES * CONTEXT.itemsize + PLACES * REPLY.itemsize
 CHOICES = ("soft_uct", "last_reply")
 MOST_B, MOST_BYTES = 10**6, 2**35
 MOST = np.float32(2**24)
@@ -73,7 +74,7 @@ MOST = np.float32(2**24)
 PATIENCE = np.uint64(16)
 """After so many replies that were not kept, the largest weight of those that are left is looked up."""
 STALE, ZERO, ONE, FRACTION = (np.float32(value) for value in (-1, 0, 1, 2.0**-32))
-U0, U1, U2, U3, U32 = (np.uint64(n) for n in (0, 1, 2, 3, 32))
+U0, U1, U32 = np.uint64(0), np.uint64(1), np.uint64(32)
 HALF = np.uint64(2**32 - 1)
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """2**64 over the golden ratio: multiples of it lie far apart [Knuth, The Art of Computer Programming 3, section 6.4]."""
@@ -82,22 +83,15 @@ COPY = types.void(BYTES, BYTES, types.float32, types.int32[::1])
 
 
 @kernel(inline=True)
-def table_of(memory, m):
-    """[2 * room] int32: contexts of two moves and more by a hash of parent and move; 0 for none."""
-    return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES, (2 * m.room,), INDEX)
-
-
-@kernel(inline=True)
 def contexts_of(memory, m):
-    """[1 + singles + room] CONTEXT: the root, those of one move in the order of the moves, then those of more."""
-    address = np.uint64(memory.ctypes.data) + MEMORY_BYTES + (np.uint64(m.room) << U3)
-    return array_at(address, (1 + m.singles + m.room,), CONTEXT)
+    """[1 + singles + 2 * room] CONTEXT: the root, those of one move in the order of the moves, then those of more by a hash."""
+    return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES, (1 + m.singles + 2 * m.room,), CONTEXT)
 
 
 @kernel(inline=True)
 def replies_of(memory, m):
     """[4 * room] REPLY."""
-    before = (np.uint64(m.room) << U3) + np.uint64(1 + m.singles + m.room) * CONTEXT_BYTES
+    before = np.uint64(1 + m.singles + 2 * m.room) * CONTEXT_BYTES
     return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + before, (4 * m.room,), REPLY)
 
 
@@ -108,18 +102,17 @@ def single(m, move):
 
 
 @kernel()
-def entry_of(memory, m, parent, move):
-    """The entry of the table of a context of two moves or more, or the free one where it belongs."""
-    table, contexts, size = table_of(memory, m), contexts_of(memory, m), np.uint64(2 * m.room)
-    entry = ((((parent << U32 | np.uint64(move)) * GOLDEN) >> U32) * size) >> U32
-    while table[entry] != 0:
-        c = contexts[np.uint64(table[entry])]
-        if c.move == move and np.uint64(c.parent) == parent:
-            break
-        entry += U1
-        if entry == size:
-            entry = U0
-    return entry
+def place_of(m, contexts, parent, move):
+    """The place of a context of two moves or more, or the free one where it belongs."""
+    size, before = np.uint64(2 * m.room), np.uint64(1 + m.singles)
+    place = ((((parent << U32 | np.uint64(move)) * GOLDEN) >> U32) * size) >> U32
+    while True:
+        c = contexts[before + place]
+        if c.parent == 0 or (c.move == move and np.uint64(c.parent) == parent):
+            return before + place
+        place += U1
+        if place == size:
+            place = U0
 
 
 @kernel()
@@ -131,10 +124,10 @@ def longest_context(memory, m, moves, count):
     context = single(m, moves[place])
     while place > 0 and contexts[context].children > 0:
         place -= 1
-        longer = table_of(memory, m)[entry_of(memory, m, context, moves[place])]
-        if longer == 0:
+        longer = place_of(m, contexts, context, moves[place])
+        if contexts[longer].parent == 0:
             break
-        context = np.uint64(longer)
+        context = longer
     return context if contexts[context].replies > 0 else U0
 
 
@@ -247,15 +240,14 @@ def add(memory, m, moves, place, paid):
 @kernel()
 def longer_context(memory, m, parent, move):
     """The context that is longer by an earlier move; where there is none, a new one without replies."""
-    table, entry = table_of(memory, m), entry_of(memory, m, parent, move)
-    if table[entry] == 0:
-        contexts, context = contexts_of(memory, m), 1 + m.singles + m.contexts
-        c = contexts[np.uint64(context)]
+    contexts = contexts_of(memory, m)
+    context = place_of(m, contexts, parent, move)
+    c = contexts[context]
+    if c.parent == 0:
         c.parent, c.move, c.children, c.replies = parent, move, 0, 0
         contexts[parent].children += 1
         m.contexts += 1
-        table[entry] = context
-    return np.uint64(table[entry])
+    return context
 
 
 @kernel()
@@ -283,7 +275,7 @@ def read_counts(memory, counts):
     """Writes the simulations of all patterns, in any order: [patterns] float32."""
     m, read = fields(memory, MEMORY), U0
     contexts, replies = contexts_of(memory, m), replies_of(memory, m)
-    for context in range(U1, np.uint64(1 + m.singles + m.contexts)):
+    for context in range(U1, np.uint64(contexts.size)):
         first = np.uint64(contexts[context].first)
         for place in range(first, first + np.uint64(contexts[context].replies)):
             counts[read] = replies[place].count
@@ -291,24 +283,41 @@ def read_counts(memory, counts):
 
 
 @kernel(COPY)
-def copy(old, memory, fewest, copies):
+def copy(old, memory, fewest, moves):
     """Copies the patterns with more than so many simulations, and their contexts, to memory that has learned nothing.
 
-    copies: [1 + singles + contexts of old] int32, scratch: each context's number in the new memory.
+    moves: [longest game] int32, scratch.
     """
     a, b = fields(old, MEMORY), fields(memory, MEMORY)
-    old_replies, contexts, replies = replies_of(old, a), contexts_of(memory, b), replies_of(memory, b)
-    for i in range(U1, np.uint64(1 + a.singles + a.contexts)):
-        c, context = contexts_of(old, a)[i], U0
+    old_contexts, old_replies, contexts, replies = (
+        contexts_of(old, a),
+        replies_of(old, a),
+        contexts_of(memory, b),
+        replies_of(memory, b),
+    )
+    for i in range(U1, np.uint64(old_contexts.size)):
+        c, context = old_contexts[i], U0
         for place in range(np.uint64(c.first), np.uint64(c.first) + np.uint64(c.replies)):
             reply = old_replies[place]
             if reply.count > fewest:
                 if context == U0:
-                    above = np.uint64(copies[np.uint64(c.parent)])
-                    context = np.uint64(i) if c.parent == 0 else longer_context(memory, b, above, np.int64(c.move))
+                    context = same_context(old_contexts, i, memory, b, moves)
                     contexts[context].last, contexts[context].most = c.last, STALE
                 copy_reply(reply, new_reply(b, contexts[context], replies))
-        copies[i] = context
+
+
+@kernel()
+def same_context(old_contexts, context, memory, m, moves):
+    """The context of another memory that has the moves of a context; where there is none, a new one without replies."""
+    length = 0
+    while old_contexts[context].parent != 0:
+        moves[length] = old_contexts[context].move
+        context = np.uint64(old_contexts[context].parent)
+        length += 1
+    while length > 0:
+        length -= 1
+        context = longer_context(memory, m, context, np.int64(moves[length]))
+    return context
 
 
 @dataclass(frozen=True)
@@ -365,7 +374,7 @@ class BHRF(Policy):
         m = fields(memory, MEMORY)
         if not goes_on:
             m.patterns, m.contexts, m.places = 0, 0, 0
-            memory[MEMORY.itemsize : bytes_of(m.singles, 0) + m.room * ENTRIES * INDEX.itemsize] = 0
+            memory[MEMORY.itemsize : bytes_of(m.singles, 0) + m.room * ENTRIES * CONTEXT.itemsize] = 0
 
     def grown(self, memory: np.ndarray) -> np.ndarray:
         """All patterns with twice the room or as much as most_bytes allows; where that is too little, those not forgotten."""
@@ -376,7 +385,7 @@ class BHRF(Policy):
             read_counts(memory, counts)
             fewest = np.sort(counts)[::-1][(most - m.longest) // 2]
         larger = blank(memory, min(2 * int(m.room), most))
-        copy(memory, larger, fewest, np.zeros(1 + m.singles + m.contexts, np.int32))
+        copy(memory, larger, fewest, np.zeros(m.longest, np.int32))
         return larger
 
 
