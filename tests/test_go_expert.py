@@ -21,6 +21,8 @@ from ucd_envs.games.go import STATE
 from ucd_envs.records import fields
 from ucd_envs.rules import Rules, State, compiled
 from ucd_planners import rave, uct
+from ucd_planners.cli import main
+from ucd_planners.gtp.engine import Engine
 from ucd_planners.playouts.go_expert import PARTS, GoExpert
 from ucd_planners.playouts.go_patterns import PATTERNS, Pattern, is_set, points, table, turned
 from ucd_planners.playouts.go_patterns import code as code_of
@@ -617,6 +619,28 @@ def test_priors_and_expert_find_a_capture_at_once() -> None:
     for preset in (uct, rave):
         result = preset(playouts=5, seed=1, policies=GoExpert(), priors=GoPriors()).search(drawn(board))
         assert result.rules.action_name(result.action) == "E1"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["play", "--planner", "uct(policies=go_expert)"],
+        ["bench", "--planner", "uct(policies=go_expert)"],
+        ["profile", "--planner", "uct(policies=go_expert)"],
+        ["match", "--a", "uct(policies='go_expert(prob=0)')", "--b", "uct(policies=go_expert)"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_no_command_begins_with_an_expert_in_another_game(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """One sentence and the exit status of wrong arguments; a policy that is never asked may know any game."""
+    assert main([*words, "--game", "hex", "--size", "5"]) == 2
+    assert capsys.readouterr().err.startswith("ucd: go_expert knows Go only, not hex_v0(rows=5")
+
+
+def test_no_engine_begins_with_an_expert_in_another_game() -> None:
+    """It says so before a controller asks for a move."""
+    with pytest.raises(ValueError, match="^go_expert knows Go only, not hex_v0"):
+        Engine("hex", {"size": 5}, uct(policies=GoExpert(), playouts=10), write=print)
 
 
 @pytest.mark.parametrize("kind", [GoExpert, GoPriors])

@@ -121,6 +121,14 @@ class Planner:
         for worker in self._workers:
             worker.forget()
 
+    def check(self, rules: Rules) -> None:
+        """Raises ValueError for a game that a policy or the priors do not know, or need more memory for than they may have."""
+        for policy in self.policies:
+            if policy.prob > 0:
+                policy.memory(rules)
+        if self.priors is not None:
+            self.priors.memory(rules)
+
     def act(self, env: Any) -> int:
         """The move to play for the agent to move in an environment, wrapped or not. Ctrl-C raises KeyboardInterrupt.
 
@@ -136,7 +144,7 @@ class Planner:
 
         env: an environment of ucd_envs, an adapter of ucd_envs.foreign, or any environment with the hooks that are told there.
         Raises TypeError for something without the hooks, ValueError for a finished game or for several workers in an
-        environment that others wrote, and whatever such an environment raises.
+        environment that others wrote, as `check` does, and whatever such an environment raises.
         """
         state = self._starting_state(env)
         if state.rules.live is not None and self.workers > 1:

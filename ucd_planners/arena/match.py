@@ -21,7 +21,7 @@ import numpy as np
 
 from ucd_envs import registry
 from ucd_envs.rules import whole
-from ucd_planners.arena.agents import Agent, FailedError, Opponent, Stop, agent_from
+from ucd_planners.arena.agents import Agent, FailedError, Stop, Thinker, agent_from
 from ucd_planners.statistics import wilson
 
 
@@ -96,7 +96,10 @@ def _check(contest: Contest) -> None:
     whole("games", contest.games, seats, 10**9)
     whole("seed", contest.seed, 0, 2**64 - 1)
     for text in contest.planners:
-        if isinstance(agent_from(text, contest.budget), Opponent) and seats != 2:
+        agent = agent_from(text, contest.budget)
+        if isinstance(agent, Thinker):
+            agent.planner.check(rules)
+        elif seats != 2:
             raise ValueError(f"a program that speaks GTP plays games of two players, but {rules} has {rules.players}")
 
 

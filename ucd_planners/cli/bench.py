@@ -91,13 +91,13 @@ def _cases(arguments: argparse.Namespace, bench: Any) -> list[Any]:
         raise ValueError("--envs measures every game with its defaults: it goes without --game")
     if arguments.foreign:
         raise ValueError("--foreign measures environments that others wrote: it goes without --game")
-    registry.rules(arguments.game, **arguments.settings)
+    rules = registry.rules(arguments.game, **arguments.settings)
     playouts = whole("playouts", 10_000 if arguments.playouts is None else arguments.playouts, 1, MOST_EDGES)
     cases = []
     for planner in arguments.planner or [bench.PLAYOUT, "uct(c=0.3)", bench.ucd_text("1,0,1")]:
         cases.append(bench.Case(arguments.game, planner, playouts, arguments.settings))
         if planner != bench.PLAYOUT:
-            cases[-1].built()
+            cases[-1].built().check(rules)
     return cases
 
 

@@ -51,6 +51,7 @@ def _run(arguments: argparse.Namespace) -> int:
         if arguments.seconds is not None:
             budget = {"seconds": arguments.seconds}
         planner = planner_from(arguments.planner, **budget, **({} if arguments.seed is None else {"seed": arguments.seed}))
+        planner.check(rules)
         if arguments.seat == "second" and rules.players == 1:
             raise ValueError(f"{rules} has no second seat: it has one player")
     everyone = set(range(rules.players))

@@ -64,6 +64,7 @@ class Engine:
         self.board = Board(game, settings)
         if self.board.rules.players != 2:
             raise ValueError(f"GTP needs a game of two players, but {self.board.rules} has {self.board.rules.players}")
+        planner.check(self.board.rules)
         if not 0 <= resign <= 1:
             raise ValueError(f"resign must be from 0 to 1, not {resign}")
         self.planner, self.name, self.resign = planner, name, resign
