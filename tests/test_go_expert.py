@@ -639,7 +639,7 @@ def test_no_command_begins_with_an_expert_in_another_game(words: list[str], caps
 
 def test_no_engine_begins_with_an_expert_in_another_game() -> None:
     """It says so before a controller asks for a move."""
-    with pytest.raises(ValueError, match="^go_expert knows Go only, not hex_v0"):
+    with pytest.raises(ValueError, match=r"^go_expert knows Go only, not hex_v0"):
         Engine("hex", {"size": 5}, uct(policies=GoExpert(), playouts=10), write=print)
 
 
