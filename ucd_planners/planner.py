@@ -121,11 +121,15 @@ class Planner:
         for worker in self._workers:
             worker.forget()
 
+    @property
+    def asked(self) -> list[Policy]:
+        """The policies that may be asked: those with prob above 0."""
+        return [policy for policy in self.policies if policy.prob > 0]
+
     def check(self, rules: Rules) -> None:
         """Raises ValueError for a game that a policy or the priors do not know, or need more memory for than they may have."""
-        for policy in self.policies:
-            if policy.prob > 0:
-                policy.memory(rules)
+        for policy in self.asked:
+            policy.memory(rules)
         if self.priors is not None:
             self.priors.memory(rules)
 
@@ -274,7 +278,7 @@ class Worker:
 
     def __init__(self, planner: Planner, rules: Rules) -> None:
         self.planner, self.rules = planner, rules
-        self.policies = [policy for policy in planner.policies if policy.prob > 0]
+        self.policies = planner.asked
         compiled(simulate, SIMULATE)
         self.kernels = bound_kernels(rules, planner.selection, self.policies, planner.priors)
         share = None if planner.playouts is None else planner.playouts // planner.workers + 1

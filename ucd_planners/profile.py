@@ -50,7 +50,7 @@ def profile(planner: Planner, states: Iterable[State]) -> Profile:
         )
     watched = copy.copy(planner)
     watched.policies, watched._workers = (*recorders, *planner.policies), []
-    asked = [policy for policy in planner.policies if policy.prob > 0]
+    asked = planner.asked
     playouts = moves = near = pairs = matched = answers = 0
     suggested = [0] * len(asked)
     for state in states:
