@@ -40,19 +40,19 @@ ADDS = ("first", "all")
 class Planner:
     """A Monte-Carlo planner: `act(env)` and `search(env)` look at an environment and never change it.
 
-        selection: how moves are chosen and playouts added up; playouts or seconds: the budget of one search, exactly one of the
-        two; seed: the same seed gives the same moves, search after search (with a budget of seconds, speed enters); workers: so
-        many independent searches with an equal share of the budget each, run on threads, their root statistics added up;
-        final: how the move is chosen in the end, "visits", "mean" or "lower_bound"; max_nodes: the largest graph of a worker,
-    root and moves tried; a search that reaches it goes on inside it and says so; add: which positions of a simulation enter
-    the graph, the "first" new one or "all"; urgency: the bound of an untried move, a number of 0 or more, infinite to try
-    all moves of a position before any again [first-play urgency: Gelly and Wang 2006]; keep: whether a search that starts at
-    a position of the graph of the one before goes on in it, what can no longer be reached being given back, instead of
-    starting afresh; early: whether a search ends as soon as no move can overtake the most visited one, which changes no move
-    (with a budget in playouts, one worker and final="visits"); policies: one or several, at most four, that are asked in turn
-    for each move of a playout, such as CMC(prob=0.35), before the game's own random policy; priors: what is thought of a
-    position's moves before any is tried, such as GoPriors(); progress: called between pieces
-    of the search, by each worker in its own thread, with that worker's playouts and seconds; what it raises ends the search.
+    selection: how moves are chosen and playouts added up; playouts or seconds: the budget of one search, exactly one of the
+    two; seed: the same seed gives the same moves, search after search (with a budget of seconds, speed enters); workers: so
+    many independent searches with an equal share of the budget each, run on threads, their root statistics added up; final:
+    how the move is chosen in the end, "visits", "mean" or "lower_bound"; max_nodes: the largest graph of a worker, root and
+    moves tried; a search that reaches it goes on inside it and says so; add: which positions of a simulation enter the
+    graph, the "first" new one or "all"; urgency: the bound of an untried move, a number of 0 or more, infinite to try all
+    moves of a position before any again [first-play urgency: Gelly and Wang 2006]; keep: whether a search that starts at a
+    position of the graph of the one before goes on in it, what can no longer be reached being given back, instead of
+    starting afresh; early: whether a search ends as soon as no move can overtake the most visited one, which changes no
+    move (with a budget in playouts, one worker and final="visits"); policies: one or several, at most four, that are asked
+    in turn for each move of a playout, such as CMC(prob=0.35), before the game's own random policy; priors: what is thought
+    of a position's moves before any is tried, such as GoPriors(); progress: called between pieces of the search, by each
+    worker in its own thread, with that worker's playouts and seconds; what it raises ends the search.
 
     Raises TypeError or ValueError for a parameter that is not so.
     """
@@ -104,6 +104,8 @@ class Planner:
         if priors is not None and (isinstance(priors, type) or not hasattr(priors, "kernel") or not hasattr(priors, "memory")):
             raise TypeError(f"priors must be such as GoPriors(), not {priors!r}")
         self.priors = priors
+        if progress is not None and not callable(progress):
+            raise TypeError(f"progress must be a function of playouts and seconds, not {progress!r}")
         self.progress = progress
         self._workers: list[Worker] = []
         self._adapter: Adapter | None = None

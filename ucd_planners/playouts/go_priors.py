@@ -26,6 +26,7 @@ from ucd_envs.stones.chains import EMPTY, U0, U1, UP
 from ucd_planners.playouts import go_patterns
 from ucd_planners.playouts.go_expert import in_atari, is_thin, last_liberty, pairs_at, takes
 from ucd_planners.playouts.go_patterns import CODES, check_game, code, is_set
+from ucd_planners.playouts.recording import apart
 from ucd_planners.selection.priors import PRIORS, Priors
 from ucd_planners.selection.seam import LOW, moves_of
 
@@ -85,9 +86,8 @@ def by_distance(action, other, columns):
     """1 around a point, 1/2 around that, else 0."""
     if other < 0:
         return NOTHING
-    rows_apart, columns_apart = abs(action // columns - other // columns), abs(action % columns - other % columns)
-    apart = max(rows_apart, columns_apart)
-    return ONE if apart < 2 else HALF if apart == 2 else NOTHING
+    steps = max(apart(action, other, columns))
+    return ONE if steps < 2 else HALF if steps == 2 else NOTHING
 
 
 @kernel()

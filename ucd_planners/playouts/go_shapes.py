@@ -13,6 +13,7 @@ from ucd_envs.rules import Rules, kernel
 from ucd_envs.stones.chains import EMPTY, POINTS
 from ucd_planners.playouts import go_patterns
 from ucd_planners.playouts.go_patterns import CODES, check_game, code, is_set
+from ucd_planners.playouts.recording import apart
 from ucd_planners.playouts.seam import LEARN, SUGGEST, Policy
 from ucd_planners.selection.seam import LOW, moves_of
 
@@ -59,8 +60,7 @@ def compare(w, memory):
         m.matched += rows[i, action]
         if i > 0 and rows[i, action]:
             before = moves[i - 1] & LOW
-            lines = abs(before // m.columns - action // m.columns)
-            m.answers += max(lines, abs(before % m.columns - action % m.columns)) == 1 and before < m.cells
+            m.answers += max(apart(action, before, m.columns)) == 1 and before < m.cells
     return np.bool_(True)
 
 

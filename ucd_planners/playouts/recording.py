@@ -22,6 +22,12 @@ LOCALITY = record(("rows", np.int64), ("columns", np.int64), ("near", np.int64),
 """`near`: moves near the one before, of the `pairs` of a move and one before that are both cells."""
 
 
+@kernel()
+def apart(action, other, columns):
+    """How many lines and how many columns two cells are apart."""
+    return abs(action // columns - other // columns), abs(action % columns - other % columns)
+
+
 @kernel(LEARN)
 def compare(w, memory):
     """Counts the moves of a playout, each with the one before, which may be the last of the descent."""
@@ -29,9 +35,8 @@ def compare(w, memory):
     for i in range(max(w.descent, 1), w.count):
         before, action = moves[i - 1] & LOW, moves[i] & LOW
         if max(before, action) < m.rows * m.columns:
-            lines = abs(before // m.columns - action // m.columns)
             m.pairs += 1
-            m.near += lines + abs(before % m.columns - action % m.columns) <= NEAR
+            m.near += sum(apart(action, before, m.columns)) <= NEAR
     return np.bool_(True)
 
 
