@@ -473,7 +473,7 @@ def test_fewer_games_than_there_are_give_the_table_of_fewer(whole_run: Path, tmp
 
 
 KEPT = Path(ucd.__file__).parent / "results"
-PARTIAL = ("cmc-go",)
+PARTIAL: tuple[str, ...] = ()
 """Experiments of which a part is kept, which the same command goes on from."""
 WHOLE = (*ucd.EXPERIMENTS, *ucd_go.EXPERIMENTS, *(name for name in cmc.EXPERIMENTS if name not in PARTIAL))
 """Experiments whose whole runs are kept."""

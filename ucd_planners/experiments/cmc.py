@@ -15,9 +15,9 @@ At prob 0 CMC is UCT itself: its 56.8 on base 5 is chance. Why the paper sees so
 exploration and base may be others, and UCT with c = 0.3 is about as strong here as with 0.2 or 0.45.
 
 In Hex the best is little, 56.2 at prob 50, and prob 75 is worse than UCT with 41.2; in equal time CMC loses at once, 14.8 at
-prob 35, since a playout of UCT costs so little. In Go, of which somewhat more than half of the games were played, CMC is as
-good as UCT at equal playouts at B = 0, 47.3 at prob 35, and worse where B leaves it few tiles, 35.9 at B = 60; in equal time it
-has 5.5 at prob 35.
+prob 35, since a playout of UCT costs so little. In Go CMC is as good as UCT at equal playouts at B = 0, 52.2 at prob 20 and
+48.8 at prob 35, worse where B leaves it few tiles, 35.2 at B = 60, and as good or better where nearly none, 55.5 at B = 100. In
+equal time it has 11.2 at prob 20 and 6.0 at prob 35.
 """
 
 from __future__ import annotations
