@@ -135,7 +135,8 @@ def test_a_number_with_a_point_is_not_a_whole_number() -> None:
 @pytest.mark.parametrize("text", UNPARSABLE)
 def test_other_text_does_not_parse(text: str) -> None:
     with pytest.raises(
-        ValueError, match=r"\Aplanner .* does not parse: expected name\(key=value, \.\.\.\), such as ucd\(.*\)\Z"
+        ValueError,
+        match=r"\Aplanner .* does not parse: expected name\(key=value, \.\.\.\), such as ucd\(.*\) or uct\(policies='.*'\)\Z",
     ):
         parsed(text)
 

@@ -129,7 +129,8 @@ def parsed(text: str) -> tuple[str, dict[str, Any]]:
         return found[1], arguments(text, found[2] or "")
     if found is not None:
         raise ValueError(f"planner {text!r} does not parse: expected a command line, such as {PROGRAM}('gnugo --mode gtp')")
-    raise ValueError(f"planner {text!r} does not parse: expected name(key=value, ...), such as ucd(d1=1, d3=1, c=0.3)")
+    examples = "ucd(d1=1, d3=1, c=0.3) or uct(policies='cmc(prob=0.5)')"
+    raise ValueError(f"planner {text!r} does not parse: expected name(key=value, ...), such as {examples}")
 
 
 def arguments(text: str, listed: str, *taken: str) -> dict[str, Any]:
