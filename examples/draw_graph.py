@@ -4,7 +4,7 @@ import sys
 
 import ucd_envs
 import ucd_planners
-from ucd_planners.diagram import draw
+from ucd_planners.graph_view.drawing import draw
 
 path = sys.argv[1] if len(sys.argv) > 1 else "search_graph.svg"
 

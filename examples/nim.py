@@ -18,84 +18,83 @@ import numpy as np
 
 import ucd_envs
 import ucd_planners
-from ucd_envs.records import configuration, fields, record
-from ucd_envs.rng import below
-from ucd_envs.rules import (
+from ucd_envs.kernels import (
     IS_LEGAL,
+    KEY,
     LEGAL_ACTIONS,
     OBSERVE,
     PLAY,
     PLAYOUT,
     PLAYOUT_ACTION,
-    POSITION,
     READ_PAYOFFS,
     RESET,
-    Kernels,
-    Rules,
     kernel,
     most_moves,
-    traced,
+    move_of,
 )
+from ucd_envs.rng import below
+from ucd_envs.rules import Kernels, Rules
+from ucd_envs.structs import configuration, fields, record
 
 MOST_HEAPS = 8
-BOARD = record(("heaps", np.int64), ("most", np.int64), ("start", np.int64, (MOST_HEAPS,)))
+CONFIG = record(("heaps", np.int64), ("most", np.int64), ("start", np.int64, (MOST_HEAPS,)))
 STATE = record(("player", np.int32), ("ply", np.int32), ("counters", np.uint8, (MOST_HEAPS,)))
 """The first two fields are those of every game: the player to move, -1 when the game is over, and the moves played."""
 
 
 @kernel(RESET)
-def reset(board, state):
+def reset(config, state):
     """All counters are there."""
-    b, s = fields(board, BOARD), fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     s.player = 0
     s.ply = 0
     for heap in range(MOST_HEAPS):
-        s.counters[heap] = b.start[heap]
+        s.counters[heap] = c.start[heap]
 
 
 @kernel(LEGAL_ACTIONS)
-def legal_actions(board, state, actions):
+def legal_actions(config, state, actions):
     """From each heap any number that it has."""
-    b, s = fields(board, BOARD), fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     count = 0
-    for heap in range(b.heaps):
+    for heap in range(c.heaps):
         for number in range(s.counters[heap]):
-            actions[count] = heap * b.most + number
+            actions[count] = heap * c.most + number
             count += 1
     return count
 
 
 @kernel(IS_LEGAL)
-def is_legal(board, state, action):
+def is_legal(config, state, action):
     """Whether the heap has so many."""
-    b, s = fields(board, BOARD), fields(state, STATE)
-    return 0 <= action < b.heaps * b.most and action % b.most < s.counters[action // b.most]
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    return 0 <= action < c.heaps * c.most and action % c.most < s.counters[action // c.most]
 
 
 @kernel(PLAY)
-def play(board, state, action):
+def play(config, state, action):
     """Takes the counters; the game is over when none is left."""
-    b, s = fields(board, BOARD), fields(state, STATE)
-    s.counters[action // b.most] -= action % b.most + 1
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    s.counters[action // c.most] -= action % c.most + 1
     s.ply += 1
     s.player = 1 - s.player
     left = 0
-    for heap in range(b.heaps):
+    for heap in range(c.heaps):
         left += s.counters[heap]
     if left == 0:
         s.player = -1
 
 
 @kernel(READ_PAYOFFS)
-def payoffs(board, state, out):
+def payoffs(config, state, out):
     """1 for whoever made the last move."""
     last = (fields(state, STATE).ply - 1) % 2
     out[last] = 1.0
     out[1 - last] = 0.0
 
 
-@kernel(POSITION)
-def position(board, state, words):
+@kernel(KEY)
+def key(config, state, words):
     """The heaps, a byte each, and the ply, which tells the mover too."""
     s = fields(state, STATE)
     words[0] = np.uint64(s.ply)
@@ -105,42 +104,42 @@ def position(board, state, words):
 
 
 @kernel(PLAYOUT)
-def playout(board, state, rng, trace):
+def playout(config, state, rng, trace):
     """Random moves."""
     s = fields(state, STATE)
     played, most = 0, most_moves(trace)
     while s.player >= 0 and played < most:
-        action = playout_action(board, state, rng)
+        action = playout_action(config, state, rng)
         if trace.size > 0:
-            trace[played] = traced(s.player, action)
-        play(board, state, action)
+            trace[played] = move_of(s.player, action)
+        play(config, state, action)
         played += 1
     return played
 
 
 @kernel(PLAYOUT_ACTION)
-def playout_action(board, state, rng):
+def playout_action(config, state, rng):
     """Each legal move with the same probability: of all counters one, which tells heap and number."""
-    b, s = fields(board, BOARD), fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     left = 0
-    for heap in range(b.heaps):
+    for heap in range(c.heaps):
         left += s.counters[heap]
     rank = np.int64(below(rng, np.uint64(left)))
-    for heap in range(b.heaps):
+    for heap in range(c.heaps):
         if rank < s.counters[heap]:
-            return heap * b.most + rank
+            return heap * c.most + rank
         rank -= s.counters[heap]
     return np.int64(-1)
 
 
 @kernel(OBSERVE)
-def observe(board, state, player, planes):
+def observe(config, state, player, planes):
     """A row a heap, with 1 for counters that are there; they belong to both players, so the two planes are the same."""
-    b, s = fields(board, BOARD), fields(state, STATE)
-    for heap in range(b.heaps):
-        for number in range(b.most):
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    for heap in range(c.heaps):
+        for number in range(c.most):
             for plane in range(2):
-                planes[2 * (heap * b.most + number) + plane] = number < s.counters[heap]
+                planes[2 * (heap * c.most + number) + plane] = number < s.counters[heap]
 
 
 @lru_cache(maxsize=None, typed=True)
@@ -162,13 +161,13 @@ def rules(heaps: str = "1,3,5,7") -> Rules:
         settings={"heaps": heaps},
         players=2,
         actions=len(sizes) * most,
-        longest=sum(sizes),
-        board=configuration(BOARD, heaps=len(sizes), most=most, start=sizes + [0] * (MOST_HEAPS - len(sizes))),
+        max_plies=sum(sizes),
+        config=configuration(CONFIG, heaps=len(sizes), most=most, start=sizes + [0] * (MOST_HEAPS - len(sizes))),
         state_bytes=STATE.itemsize,
-        position_words=2,
+        key_words=2,
         planes=(len(sizes), most, 2),
         tiling="square",
-        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, position, playout, playout_action, observe),
+        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, key, playout, playout_action, observe),
         action_name=lambda action: f"{action // most + 1}:{action % most + 1}",
         action_named=action_named,
     )

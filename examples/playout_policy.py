@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.games.hex import BOARD, STATE
-from ucd_envs.records import fields
-from ucd_envs.rules import Rules, kernel
+from ucd_envs.games.hex import CONFIG, STATE
+from ucd_envs.kernels import kernel
+from ucd_envs.rules import Rules
+from ucd_envs.structs import fields
 from ucd_planners.arena.match import Match, play_match
 from ucd_planners.playouts import POLICIES
-from ucd_planners.playouts.seam import SUGGEST, Policy
-from ucd_planners.selection.seam import LOW, moves_of
+from ucd_planners.search.interface import LOW, moves_of
+from ucd_planners.search.policies import SUGGEST, Policy
 
 AROUND = np.array([[-1, 0], [-1, 1], [0, 1], [1, 0], [1, -1], [0, -1]])
 """The six neighbours of a cell, one after the other; every second one touches the one between."""
@@ -30,9 +31,9 @@ def has_stone(b, s, row, column):
 
 
 @kernel(SUGGEST)
-def save_bridge(playout_actions, is_playable, board, state, w, count, memory, rng):
+def save_bridge(playout_actions, is_playable, config, state, w, count, memory, rng):
     """The other cell of a bridge that the last move attacks, or -1 to leave the move to chance."""
-    b, s = fields(board, BOARD), fields(state, STATE)
+    b, s = fields(config, CONFIG), fields(state, STATE)
     last = moves_of(w)[count - 1] & LOW if count > 0 else np.int64(b.rows * b.columns)
     if last == b.rows * b.columns:  # the start, or a swap
         return np.int64(-1)
@@ -42,7 +43,7 @@ def save_bridge(playout_actions, is_playable, board, state, w, count, memory, rn
         if has_stone(b, s, row + one[0], column + one[1]) and has_stone(b, s, row + two[0], column + two[1]):
             other = AROUND[(i + 1) % 6]
             action = (row + other[0]) * b.columns + column + other[1]
-            if is_playable(board, state, action):
+            if is_playable(config, state, action):
                 return np.int64(action)
     return np.int64(-1)
 

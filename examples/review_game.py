@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ucd_envs import sgf
+from ucd_envs.formats import sgf
 from ucd_planners import rave
 
 RECORD = """

@@ -9,7 +9,8 @@ import numpy as np
 from go_oracle import Go, Position
 
 import ucd_envs
-from ucd_envs.rules import OVER, Rules, State
+from ucd_envs.kernels import OVER
+from ucd_envs.rules import Rules, State
 
 LETTERS = "ABCDEFGHJKLMNOPQRST"
 KO = ("simple", "positional", "situational")
@@ -17,7 +18,7 @@ KO = ("simple", "positional", "situational")
 
 def go(**settings: object) -> Rules:
     """The rules of Go in a configuration."""
-    return ucd_envs.rules("go", **settings)
+    return ucd_envs.make_rules("go", **settings)
 
 
 def lines(text: str) -> list[str]:
@@ -43,7 +44,7 @@ def oracle(state: State, **more: object) -> Position:
     """The oracle in the configuration of a game, at the start on the state's board."""
     settings = state.rules.settings
     rows, columns, _ = state.rules.planes
-    own = Go(rows, columns, Fraction(settings["komi"]), settings["ko"], settings["suicide"], state.rules.longest)
+    own = Go(rows, columns, Fraction(settings["komi"]), settings["ko"], settings["suicide"], state.rules.max_plies)
     return own.set_up(board_of(state), state.player)
 
 
@@ -71,7 +72,7 @@ def can(state: State, move: str) -> bool:
 def planes(state: State, player: int) -> np.ndarray:
     """What a player sees, plane by plane, the bottom line first: [planes, rows, columns] int8."""
     seen = np.full(state.rules.planes, -7, np.int8)
-    state.rules.kernels.observe(state.rules.board, state.array(), player, seen.reshape(-1))
+    state.rules.kernels.observe(state.rules.config, state.array(), player, seen.reshape(-1))
     return seen.transpose(2, 0, 1)
 
 

@@ -20,30 +20,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucd_envs.records import configuration, fields, record
-from ucd_envs.rng import below
-from ucd_envs.rules import (
+from ucd_envs.kernels import (
     IS_LEGAL,
+    KEY,
     LEGAL_ACTIONS,
     OBSERVE,
     PLAY,
     PLAYOUT,
     PLAYOUT_ACTION,
-    POSITION,
     READ_PAYOFFS,
     RESET,
-    Kernels,
-    Rules,
     kernel,
     most_moves,
-    traced,
+    move_of,
 )
+from ucd_envs.rng import below
+from ucd_envs.rules import Kernels, Rules
+from ucd_envs.structs import configuration, fields, record
 
 POSITIONS, MOVES, PLAYERS = 2048, 8, 3
 """The largest table."""
 NAMES = tuple(f"m{action}" for action in range(MOVES))
 
-BOARD = record(
+CONFIG = record(
     ("mover", np.int32, (POSITIONS,)), ("target", np.int32, (POSITIONS, MOVES)), ("payoffs", np.float64, (POSITIONS, PLAYERS))
 )
 """A row a position: -1 for the mover of a finished game, -1 for the target of a move that there is not."""
@@ -52,18 +51,18 @@ STATE = record(("player", np.int32), ("ply", np.int32), ("place", np.int64))
 
 
 @kernel(RESET)
-def reset(board, state):
+def reset(config, state):
     """The first position of the list."""
     s = fields(state, STATE)
-    s.player = fields(board, BOARD).mover[0]
+    s.player = fields(config, CONFIG).mover[0]
     s.ply = 0
     s.place = 0
 
 
 @kernel(LEGAL_ACTIONS)
-def legal_actions(board, state, actions):
+def legal_actions(config, state, actions):
     """The moves of the position."""
-    target, place = fields(board, BOARD).target, fields(state, STATE).place
+    target, place = fields(config, CONFIG).target, fields(state, STATE).place
     count = 0
     for action in range(MOVES):
         if target[place, action] >= 0:
@@ -73,30 +72,30 @@ def legal_actions(board, state, actions):
 
 
 @kernel(IS_LEGAL)
-def is_legal(board, state, action):
+def is_legal(config, state, action):
     """Whether the position has this move."""
-    return 0 <= action < MOVES and fields(board, BOARD).target[fields(state, STATE).place, action] >= 0
+    return 0 <= action < MOVES and fields(config, CONFIG).target[fields(state, STATE).place, action] >= 0
 
 
 @kernel(PLAY)
-def play(board, state, action):
+def play(config, state, action):
     """Goes to the position that the move leads to."""
-    b = fields(board, BOARD)
+    c = fields(config, CONFIG)
     s = fields(state, STATE)
-    s.place = b.target[s.place, action]
+    s.place = c.target[s.place, action]
     s.ply += 1
-    s.player = b.mover[s.place]
+    s.player = c.mover[s.place]
 
 
 @kernel(READ_PAYOFFS)
-def payoffs(board, state, out):
+def payoffs(config, state, out):
     """Those of the position."""
     for player in range(out.size):
-        out[player] = fields(board, BOARD).payoffs[fields(state, STATE).place, player]
+        out[player] = fields(config, CONFIG).payoffs[fields(state, STATE).place, player]
 
 
-@kernel(POSITION)
-def position(board, state, words):
+@kernel(KEY)
+def key(config, state, words):
     """The ply and the place."""
     s = fields(state, STATE)
     words[0] = np.uint64(s.ply)
@@ -104,30 +103,30 @@ def position(board, state, words):
 
 
 @kernel(PLAYOUT)
-def playout(board, state, rng, trace):
+def playout(config, state, rng, trace):
     """Random moves."""
     s = fields(state, STATE)
     played, most = 0, most_moves(trace)
     while s.player >= 0 and played < most:
-        action = playout_action(board, state, rng)
+        action = playout_action(config, state, rng)
         if trace.size > 0:
-            trace[played] = traced(s.player, action)
-        play(board, state, action)
+            trace[played] = move_of(s.player, action)
+        play(config, state, action)
         played += 1
     return played
 
 
 @kernel(PLAYOUT_ACTION)
-def playout_action(board, state, rng):
+def playout_action(config, state, rng):
     """Any move of the position, each with the same probability, by trying numbers until one is a move."""
     while True:
         action = np.int64(below(rng, np.uint64(MOVES)))
-        if is_legal(board, state, action):
+        if is_legal(config, state, action):
             return action
 
 
 @kernel(OBSERVE)
-def observe(board, state, player, planes):
+def observe(config, state, player, planes):
     """The bits of the place; there are no stones."""
     place = fields(state, STATE).place
     for bit in range(planes.size // 3):
@@ -161,13 +160,13 @@ def of_positions(positions: Sequence[Position], players: int, name: str, setting
         settings=settings,
         players=players,
         actions=MOVES,
-        longest=max(row.ply for row in positions),
-        board=configuration(BOARD, mover=mover, target=target, payoffs=payoffs_of),
+        max_plies=max(row.ply for row in positions),
+        config=configuration(CONFIG, mover=mover, target=target, payoffs=payoffs_of),
         state_bytes=STATE.itemsize,
-        position_words=2,
+        key_words=2,
         planes=(1, POSITIONS.bit_length(), 3),
         tiling="track",
-        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, position, playout, playout_action, observe),
+        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, key, playout, playout_action, observe),
         action_name=NAMES.__getitem__,
         action_named=action_named,
     )

@@ -9,8 +9,9 @@ from collections import Counter
 import numpy as np
 import pyspiel
 
+from ucd_envs.kernels import OVER
 from ucd_envs.rng import seeded
-from ucd_envs.rules import OVER, Rules
+from ucd_envs.rules import Rules
 
 Returns = tuple[float, ...]
 
@@ -52,8 +53,8 @@ def mean_return(rules: Rules, playouts: int, seed: int) -> tuple[float, float]:
     fresh, payoffs, total, squares = start.array(), np.zeros(rules.players), 0.0, 0.0
     for _ in range(playouts):
         state = fresh.copy()
-        rules.kernels.playout(rules.board, state, rng, no_trace)
-        rules.kernels.payoffs(rules.board, state, payoffs)
+        rules.kernels.playout(rules.config, state, rng, no_trace)
+        rules.kernels.payoffs(rules.config, state, payoffs)
         value = 2 * float(payoffs[0]) - 1
         total += value
         squares += value * value

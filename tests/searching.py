@@ -18,10 +18,10 @@ import oracle
 import ucd_envs
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State
-from ucd_planners.memory import Graph
 from ucd_planners.planner import Planner, Worker
 from ucd_planners.search import simulate
-from ucd_planners.selection.seam import Selection
+from ucd_planners.search.interface import Selection
+from ucd_planners.search.storage import Graph
 from ucd_planners.selection.ucd import UCD
 from ucd_planners.selection.update_all import UpdateAll
 
@@ -50,7 +50,7 @@ class Search:
 
     def name(self, state: State, moves: tuple[int, ...]) -> Name:
         """What a position is called after these moves from the root."""
-        return moves if self.tree else state.position
+        return moves if self.tree else state.key
 
     @property
     def graph(self) -> Graph:
@@ -80,7 +80,7 @@ class Search:
     def run(self, goal: int) -> None:
         """Playouts until there have been so many."""
         worker = self.worker
-        while not simulate(worker.kernels, worker.graph.header, worker.work, worker.rules.board, worker.root, goal):
+        while not simulate(worker.kernels, worker.graph.header, worker.work, worker.rules.config, worker.root, goal):
             worker.grow()
 
     def steps(self, playouts: int) -> Iterator[tuple[Path, list[float]]]:
@@ -116,10 +116,10 @@ def random_games(seed: int, **settings: Any) -> list[State]:
 def real_games() -> list[State]:
     """Positions of the package's games from which a few playouts meet many transpositions."""
     starts = [
-        (ucd_envs.rules("tic_tac_toe"), (4, 0, 8)),
-        (ucd_envs.rules("hex", size=3), (0, 8, 4)),
-        (ucd_envs.rules("connect_four", columns=4, rows=4), (0, 0, 1, 1, 3, 2)),
-        (ucd_envs.rules("leftright", steps=12), ()),
+        (ucd_envs.make_rules("tic_tac_toe"), (4, 0, 8)),
+        (ucd_envs.make_rules("hex", size=3), (0, 8, 4)),
+        (ucd_envs.make_rules("connect_four", columns=4, rows=4), (0, 0, 1, 1, 3, 2)),
+        (ucd_envs.make_rules("leftright", steps=12), ()),
     ]
     return [after(rules, *actions) for rules, actions in starts]
 

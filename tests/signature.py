@@ -22,11 +22,11 @@ PLAYOUTS, SEED = 40, 1
 
 def games() -> Iterator[Rules]:
     """Every game of the package in a small configuration, and random ones for one, two and three players."""
-    yield ucd_envs.rules("tic_tac_toe")
-    yield ucd_envs.rules("hex", size=3, swap=True)
-    yield ucd_envs.rules("hex", size=9)
-    yield ucd_envs.rules("connect_four", columns=4, rows=4)
-    yield ucd_envs.rules("leftright", steps=12)
+    yield ucd_envs.make_rules("tic_tac_toe")
+    yield ucd_envs.make_rules("hex", size=3, swap=True)
+    yield ucd_envs.make_rules("hex", size=9)
+    yield ucd_envs.make_rules("connect_four", columns=4, rows=4)
+    yield ucd_envs.make_rules("leftright", steps=12)
     for players in (1, 2, 3):
         yield hash_game.rules(seed=players, branching=4, plies=7, players=players)
 
@@ -37,16 +37,16 @@ def planners() -> Iterator[Planner]:
     for depths in ((0, 0, 0), (1, 0, 1), (2, 1, 3), (math.inf, math.inf, math.inf)):
         yield ucd(*depths, playouts=PLAYOUTS, seed=SEED)
     yield ucd(1, 1, 1, backup="section_3_4", playouts=PLAYOUTS, seed=SEED)
-    yield ucd(1, 2, 1, playouts=PLAYOUTS, seed=SEED, max_nodes=12, final="mean")
+    yield ucd(1, 2, 1, playouts=PLAYOUTS, seed=SEED, max_nodes=12, final_move="mean")
     yield update_all(playouts=PLAYOUTS, seed=SEED, workers=2)
-    yield uct(playouts=PLAYOUTS, seed=SEED, add="all", keep=True)
-    yield ucd(2, 1, 3, store="nodes", playouts=PLAYOUTS, seed=SEED, add="all", urgency=0.75)
-    yield ucd(math.inf, math.inf, 1, store="nodes", playouts=PLAYOUTS, seed=SEED, urgency=0.5, keep=True)
-    yield ucd(1, 0, 1, playouts=PLAYOUTS, seed=SEED, keep=True)
-    yield rave(playouts=PLAYOUTS, seed=SEED, keep=True)
-    yield rave_ucd(0.5, 0, 1, 0.3, playouts=3, seed=SEED, add="all")
+    yield uct(playouts=PLAYOUTS, seed=SEED, expand="all", reuse_graph=True)
+    yield ucd(2, 1, 3, store="nodes", playouts=PLAYOUTS, seed=SEED, expand="all", first_play_urgency=0.75)
+    yield ucd(math.inf, math.inf, 1, store="nodes", playouts=PLAYOUTS, seed=SEED, first_play_urgency=0.5, reuse_graph=True)
+    yield ucd(1, 0, 1, playouts=PLAYOUTS, seed=SEED, reuse_graph=True)
+    yield rave(playouts=PLAYOUTS, seed=SEED, reuse_graph=True)
+    yield rave_ucd(0.5, 0, 1, 0.3, playouts=3, seed=SEED, expand="all")
     yield rave_ucd(depth_mean=math.inf, playouts=PLAYOUTS, seed=SEED, max_nodes=30)
-    yield rave_ucd(depth_mean=2, c=0.3, playouts=PLAYOUTS, seed=SEED, urgency=0.75, keep=True)
+    yield rave_ucd(depth_mean=2, c=0.3, playouts=PLAYOUTS, seed=SEED, first_play_urgency=0.75, reuse_graph=True)
     yield grave(ref=5, playouts=PLAYOUTS, seed=SEED, workers=2)
 
 

@@ -21,11 +21,11 @@ from gymnasium.utils import EzPickle
 from pettingzoo.test import api_test, render_test, seed_test
 
 import ucd_envs
-from ucd_envs.aec import BoardEnv
+from ucd_envs.envs.aec import BoardEnv
 from ucd_envs.rules import State
 
 Configuration = tuple[str, dict[str, Any]]
-CONFIGURATIONS: list[Configuration] = [(name, {}) for name in ucd_envs.games()]
+CONFIGURATIONS: list[Configuration] = [(name, {}) for name in ucd_envs.available()]
 CONFIGURATIONS += [("hex_v0", {"size": 5, "swap": True}), ("hex_v0", {"size": 5, "opening": "b2"})]
 WITH_ILLEGAL_MOVES = [configuration for configuration in CONFIGURATIONS if configuration[0] != "leftright_v0"]
 TWO_PLAYERS = WITH_ILLEGAL_MOVES
@@ -84,7 +84,7 @@ def facts(env: Any) -> dict[str, Any]:
         "skipped": raw._skip_agent_selection,
         "state": state.data,
         "ending": state.ending,
-        "position": state.position,
+        "position": state.key,
         "seen": {agent: {key: array.tolist() for key, array in raw.observe(agent).items()} for agent in raw.possible_agents},
     }
 
@@ -153,7 +153,7 @@ def unavoidable_warnings(function: Callable[..., Any]) -> Callable[..., Any]:
 @pytest.fixture
 def fast_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows that do not wait between two pictures."""
-    monkeypatch.setattr("ucd_envs.aec.FRAMES_PER_SECOND", 1_000_000)
+    monkeypatch.setattr("ucd_envs.envs.aec.FRAMES_PER_SECOND", 1_000_000)
 
 
 # PettingZoo's own tests
@@ -582,7 +582,7 @@ def test_a_fresh_process_plays_the_same_game() -> None:
     program = (
         "import random, ucd_envs; env = ucd_envs.make('hex', size=5); env.reset(); choose = random.Random(3).choice\n"
         "for _ in range(9): env.step(choose(env.clone_state().legal_actions()))\n"
-        "print(env.clone_state().position.hex(), env.agent_selection)"
+        "print(env.clone_state().key.hex(), env.agent_selection)"
     )
     run = subprocess.run(
         [sys.executable, "-c", program],
@@ -593,7 +593,7 @@ def test_a_fresh_process_plays_the_same_game() -> None:
     )
     env = started(("hex_v0", {"size": 5}))
     play(env, 9, seed=3)
-    assert run.stdout.split() == [env.clone_state().position.hex(), env.agent_selection]
+    assert run.stdout.split() == [env.clone_state().key.hex(), env.agent_selection]
 
 
 # Illegal moves
@@ -601,7 +601,7 @@ def test_a_fresh_process_plays_the_same_game() -> None:
 
 def illegal_actions() -> Iterator[Any]:
     for configuration in CONFIGURATIONS:
-        actions = ucd_envs.rules(configuration[0], **configuration[1]).actions
+        actions = ucd_envs.make_rules(configuration[0], **configuration[1]).actions
         for label, action in (
             ("too large", actions),
             ("negative", -1),
@@ -905,9 +905,9 @@ def test_a_snapshot_does_not_move_with_the_game(configuration: Configuration) ->
     """B083: the state handed out was the live board."""
     env = in_situation(configuration, "raw_env", "middle")
     state = env.clone_state()
-    kept = (state.data, state.position, hash(state), state.legal_actions())
+    kept = (state.data, state.key, hash(state), state.legal_actions())
     play(env, PLIES)
-    assert (state.data, state.position, hash(state), state.legal_actions()) == kept
+    assert (state.data, state.key, hash(state), state.legal_actions()) == kept
 
 
 @every_configuration
@@ -1093,7 +1093,7 @@ def test_a_game_can_be_drawn_at_any_time(configuration: Configuration, situation
 
 def test_a_window_shows_each_move(fast_windows: None, monkeypatch: pytest.MonkeyPatch) -> None:
     shown_pictures = []
-    monkeypatch.setattr("ucd_envs.drawing.Screen.show", lambda self, pixels, rate: shown_pictures.append(pixels))
+    monkeypatch.setattr("ucd_envs.pictures.drawing.Screen.show", lambda self, pixels, rate: shown_pictures.append(pixels))
     env = started(("tic_tac_toe_v0", {}), "env", render_mode="human")
     env.step(4)
     env.step(4)

@@ -15,11 +15,12 @@ import pytest
 from ucd_envs import registry
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules
-from ucd_planners import bench, binding
-from ucd_planners.bench import PLAYOUT, Case
+from ucd_planners.benchmarks import speed as bench
+from ucd_planners.benchmarks.speed import PLAYOUT, Case
 from ucd_planners.notation import planner_from
 from ucd_planners.planner import Planner
 from ucd_planners.presets import PRESETS
+from ucd_planners.search import kernels as binding
 from ucd_planners.selection.ucd import UCD
 
 # Rates, with a clock that only moves when work is done.
@@ -86,23 +87,23 @@ def test_working_is_counted() -> None:
 @pytest.mark.parametrize("name", ["tic_tac_toe_v0", "leftright_v0"])
 def test_so_many_playouts_are_so_many_games(name: str) -> None:
     """The generator stands where it stands after as many calls of the game's own playout."""
-    rules = registry.rules(name)
+    rules = registry.make_rules(name)
     bound, work = binding.bound_kernels(rules, UCD(table=False)), binding.work_for(rules, UCD(table=False))
     root = rules.initial_state().array()
     work.rng[:] = seeded(3)
-    bench.play_out(bound, work, rules.board, root, 25)
+    bench.play_out(bound, work, rules.config, root, 25)
     rng, trace = seeded(3), np.empty(0, np.int32)
     for _ in range(25):
-        rules.kernels.playout(rules.board, root.copy(), rng, trace)
+        rules.kernels.playout(rules.config, root.copy(), rng, trace)
     assert work.rng.tolist() == rng.tolist()
 
 
 def test_playouts_leave_the_start_as_it_was() -> None:
-    rules = registry.rules("tic_tac_toe")
+    rules = registry.make_rules("tic_tac_toe")
     bound, work = binding.bound_kernels(rules, UCD(table=False)), binding.work_for(rules, UCD(table=False))
     root = rules.initial_state().array()
     work.rng[:] = seeded(3)
-    bench.play_out(bound, work, rules.board, root, 5)
+    bench.play_out(bound, work, rules.config, root, 5)
     assert root.tobytes() == rules.initial_state().data
 
 
@@ -110,7 +111,7 @@ def test_the_rate_of_playouts_counts_games(monkeypatch: pytest.MonkeyPatch) -> N
     games = []
     monkeypatch.setattr(bench, "rate", lambda run: float(run()))
     monkeypatch.setattr(bench, "compiled", lambda kernel, signature: lambda *arguments: games.append(arguments[-1]))
-    assert [bench.playout_rate(registry.rules("tic_tac_toe"))] == games
+    assert [bench.playout_rate(registry.make_rules("tic_tac_toe"))] == games
 
 
 # Rows.
@@ -142,7 +143,7 @@ def test_a_row_says_what_was_measured(once: None) -> None:
 @pytest.mark.parametrize("planner", ["uct(c=0.3)", "ucd(d1=1, d2=0, d3=1)", "update_all"])
 def test_bytes_a_playout_are_those_of_the_same_search(planner: str, once: None) -> None:
     row = bench.measure(Case("tic_tac_toe", planner, 400))
-    result = planner_from(planner, playouts=400, seed=1).search(registry.rules("tic_tac_toe").initial_state())
+    result = planner_from(planner, playouts=400, seed=1).search(registry.make_rules("tic_tac_toe").initial_state())
     assert row["bytes_per_playout"] == round(result.bytes / 400, 1) > 0
 
 
@@ -206,13 +207,13 @@ def test_ctrl_c_in_a_search_ends_the_measurement(monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_a_game_is_named_as_openspiel_names_it(game: str, settings: dict[str, Any], name: str | None) -> None:
-    assert bench.openspiel_name(registry.rules(game, **settings)) == name
+    assert bench.openspiel_name(registry.make_rules(game, **settings)) == name
 
 
 SHARED = [
     rules
-    for game in registry.games()
-    for rules in (registry.rules(game, **settings) for settings in registry.examples(game))
+    for game in registry.available()
+    for rules in (registry.make_rules(game, **settings) for settings in registry.examples(game))
     if bench.openspiel_name(rules)
 ]
 
@@ -272,12 +273,12 @@ def test_a_missing_peer_is_named_with_what_installs_it(peer: str, extra: str, mo
 
 
 def test_the_suite_has_every_game() -> None:
-    assert {registry.versioned(case.game) for case in bench.suite()} == set(registry.games())
+    assert {registry.versioned(case.game) for case in bench.suite()} == set(registry.available())
 
 
 def test_every_case_of_the_suite_can_be_built() -> None:
     for case in bench.suite():
-        registry.rules(case.game, **case.settings)
+        registry.make_rules(case.game, **case.settings)
         assert case.planner == PLAYOUT or case.built().playouts == case.playouts
 
 
@@ -304,7 +305,7 @@ def environments() -> list[dict[str, Any]]:
 
 
 def test_every_game_has_a_row_of_its_environment(environments: list[dict[str, Any]]) -> None:
-    assert [row["game"] for row in environments] == registry.games()
+    assert [row["game"] for row in environments] == registry.available()
 
 
 def test_a_row_of_an_environment_has_the_documented_fields(environments: list[dict[str, Any]]) -> None:

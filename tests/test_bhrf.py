@@ -15,14 +15,15 @@ from scipy.stats import chisquare
 from test_policies import GAMES, Search, policy_moves
 
 import ucd_envs
-from ucd_envs.records import fields
-from ucd_envs.rules import Rules, State, compiled
+from ucd_envs.kernels import compiled
+from ucd_envs.rules import Rules, State
+from ucd_envs.structs import fields
 from ucd_planners import rave, ucd, uct
 from ucd_planners.playouts import BHRF
 from ucd_planners.playouts.bhrf import MEMORY, contexts_of, replies_of
-from ucd_planners.playouts.seam import LEARN, SUGGEST
+from ucd_planners.search.interface import WORK
+from ucd_planners.search.policies import LEARN, SUGGEST
 from ucd_planners.selection.rave import RAVE
-from ucd_planners.selection.seam import WORK
 from ucd_planners.selection.ucd import UCD
 
 UCT = UCD(c=0.3, table=False)
@@ -34,7 +35,7 @@ def start_of(game: str, settings: dict[str, Any]) -> State:
     """The first state of a game."""
     if game == THREE:
         return hash_game.rules(seed=5, players=3, width=8, branching=5, plies=12).initial_state()
-    return ucd_envs.rules(game, **settings).initial_state()
+    return ucd_envs.make_rules(game, **settings).initial_state()
 
 
 def forest(memory: np.ndarray) -> Forest:
@@ -134,7 +135,7 @@ def test_at_its_limit_the_rarest_patterns_are_forgotten(
 ) -> None:
     """As the rule says: all with so few simulations that at most half of what may be known is left."""
     start, policy = start_of(game, settings), BHRF(0.2, choice, most_bytes=most_bytes)
-    most = policy.most_patterns(start.rules) - start.rules.longest
+    most = policy.most_patterns(start.rules) - start.rules.max_plies
     search, known, forgot, kept = Search(start, UCT, 3, policies=policy), Forest(), 0, 0
     for number in range(3000):
         simulation = search.simulation()
@@ -156,7 +157,7 @@ def teach(policy: BHRF, memory: np.ndarray, moves: list[Move], payoffs: list[flo
     """Lets a policy learn from a descent; whether there is room for another."""
     record, listed = np.zeros(WORK.itemsize, np.uint8), np.array([player << 16 | action for player, action in moves], np.int32)
     work = record.view(WORK)[0]
-    work.moves, work.longest, work.count, work.descent = listed.ctypes.data, len(listed), len(listed), len(listed)
+    work.moves, work.path_room, work.count, work.descent = listed.ctypes.data, len(listed), len(listed), len(listed)
     work.payoffs[: len(payoffs)] = payoffs
     return bool(compiled(policy.learn, LEARN)(work, memory))
 
@@ -175,13 +176,13 @@ def suggestions(policy: BHRF, memory: np.ndarray, state: State, moves: list[Move
     rules, kernels = state.rules, state.rules.kernels
     record, listed = np.zeros(WORK.itemsize, np.uint8), np.array([player << 16 | action for player, action in moves], np.int32)
     room, work = np.zeros(rules.actions, np.int32), record.view(WORK)[0]
-    work.moves, work.longest, work.actions, work.action_room = listed.ctypes.data, len(listed), room.ctypes.data, len(room)
+    work.moves, work.path_room, work.actions, work.action_room = listed.ctypes.data, len(listed), room.ctypes.data, len(room)
     rng = np.random.SeedSequence(5).generate_state(2, np.uint64)
     suggest, array = compiled(policy.suggest, SUGGEST), state.array()
     arguments = (
         kernels.playout_actions,
         kernels.is_playable,
-        rules.board,
+        rules.config,
         array,
         fields(record, WORK),
         len(moves),
@@ -198,7 +199,7 @@ REPLIES = {1: (6, 3), 2: (4, 3), 3: (2, 1), 5: (1, 1), 6: (3, 0)}
 @pytest.mark.parametrize("b", [0.0, 0.7, 2.0])
 def test_replies_are_drawn_by_soft_uct_and_accepted_by_their_mean(b: float) -> None:
     """Of playable replies only: 6 was taken, and 16 simulations count for the logarithm [BHRF eq. 1]."""
-    rules = ucd_envs.rules("tic_tac_toe")
+    rules = ucd_envs.make_rules("tic_tac_toe")
     descents = [
         ([(0, 4), (1, reply)], [1.0 - paid, paid])
         for reply, (count, won) in REPLIES.items()
@@ -220,7 +221,7 @@ def test_replies_are_drawn_by_soft_uct_and_accepted_by_their_mean(b: float) -> N
 
 def test_the_longest_context_with_a_playable_reply_speaks() -> None:
     """After 8 and 4 player 1 replied with 0, which soft-UCT plays while it may, else 2, known after 4 alone."""
-    rules = ucd_envs.rules("tic_tac_toe")
+    rules = ucd_envs.make_rules("tic_tac_toe")
     wins = [([(0, 4), (1, 2)], [0.0, 1.0]), *[([(1, 8), (0, 4), (1, 0)], [0.0, 1.0])] * 2]
     soft, last = BHRF(b=0.0), BHRF(choice="last_reply")
     start = rules.initial_state()
@@ -233,7 +234,7 @@ def test_the_longest_context_with_a_playable_reply_speaks() -> None:
 
 def test_taken_replies_do_not_weigh() -> None:
     """The others are drawn by their small weights, here 1 to 2, as if the large one were not there."""
-    rules, number = ucd_envs.rules("tic_tac_toe"), 30_000
+    rules, number = ucd_envs.make_rules("tic_tac_toe"), 30_000
     won = {6: 64, 1: 1, 2: 2}
     descents = [([(0, 4), (1, reply)], [0.0, float(game < wins)]) for reply, wins in won.items() for game in range(64)]
     policy, state = BHRF(b=0.0), rules.initial_state().after(6).after(7).after(4)
@@ -246,7 +247,7 @@ def test_taken_replies_do_not_weigh() -> None:
 
 def test_a_reply_that_never_won_is_rejected() -> None:
     """Whatever its weight, though a shorter context knows a better one, if it is playable."""
-    rules = ucd_envs.rules("tic_tac_toe")
+    rules = ucd_envs.make_rules("tic_tac_toe")
     games = [([(0, 4), (1, 2)], [0.0, 1.0]), *[([(1, 8), (0, 4), (1, 0)], [1.0, 0.0])] * 2]
     start = rules.initial_state()
     free, taken = start.after(7).after(8).after(4), start.after(0).after(8).after(4)
@@ -260,7 +261,7 @@ def test_a_reply_that_never_won_is_rejected() -> None:
 @pytest.mark.parametrize("choice", ["soft_uct", "last_reply"])
 def test_replies_are_the_movers_own(choice: str) -> None:
     """What another player replied in a game where one may move twice is no suggestion, though the move may be played."""
-    rules, policy = ucd_envs.rules("tic_tac_toe"), BHRF(choice=choice, b=0.0)
+    rules, policy = ucd_envs.make_rules("tic_tac_toe"), BHRF(choice=choice, b=0.0)
     state = rules.initial_state().after(4)
     for player, expected in ((0, -1), (1, 2)):
         memory = taught(policy, rules, [([(0, 4), (player, 2)], [1.0, 1.0])])
@@ -269,7 +270,7 @@ def test_replies_are_the_movers_own(choice: str) -> None:
 
 def test_counts_stay_exact() -> None:
     """A pattern that single precision cannot count on stays as it is."""
-    rules, policy = ucd_envs.rules("tic_tac_toe"), BHRF()
+    rules, policy = ucd_envs.make_rules("tic_tac_toe"), BHRF()
     game: tuple[list[Move], list[float]] = ([(0, 4), (1, 2)], [0.0, 1.0])
     memory = taught(policy, rules, [game])
     reply = replies_of.py_func(memory, fields(memory, MEMORY))[0]
@@ -283,14 +284,14 @@ def test_counts_stay_exact() -> None:
 @pytest.mark.parametrize("preset", [uct, ucd, rave])
 def test_with_prob_0_a_search_is_the_one_without(preset: Any, choice: str) -> None:
     """Bit for bit."""
-    state = ucd_envs.rules("go", size=5, komi=1).initial_state()
+    state = ucd_envs.make_rules("go", size=5, komi=1).initial_state()
     one, two = (preset(playouts=500, seed=3, policies=given).search(state) for given in ((), BHRF(0.0, choice)))
     assert (one.visits.tolist(), one.values.tobytes()) == (two.visits.tolist(), two.values.tobytes())
 
 
 def test_the_same_seed_gives_the_same_search_however_it_is_cut() -> None:
     """In pieces of one simulation or in large ones, with a limit that is reached."""
-    state = ucd_envs.rules("hex", size=5).initial_state()
+    state = ucd_envs.make_rules("hex", size=5).initial_state()
     policy = BHRF(most_bytes=60_000)
     search = Search(state, RAVE(), 8, policies=policy)
     for _ in range(2000):
@@ -308,7 +309,7 @@ def visits_of(search: Search) -> list[tuple[list[int], list[int]]]:
 
 def test_room_changes_nothing() -> None:
     """A search whose memory is large from the start is the one whose memory grows."""
-    start, found = ucd_envs.rules("go", size=5, komi=1).initial_state(), []
+    start, found = ucd_envs.make_rules("go", size=5, komi=1).initial_state(), []
     for policy in (BHRF(), BHRF(choice="last_reply")):
         for times in (0, 8):
             search = Search(start, UCT, 6, policies=policy)
@@ -327,7 +328,7 @@ def test_room_changes_nothing() -> None:
 
 def test_what_is_learned_lasts_for_a_game() -> None:
     """A later position goes on with it; the start of another game, or a reset, does not."""
-    start = ucd_envs.rules("hex", size=5).initial_state()
+    start = ucd_envs.make_rules("hex", size=5).initial_state()
     search = Search(start, UCT, 1, policies=BHRF())
     search.run(300)
     known = forest(search.worker.work.memories[0]).patterns
@@ -348,7 +349,7 @@ def test_what_is_learned_lasts_for_a_game() -> None:
 
 def test_workers_learn_apart() -> None:
     """The same seed gives the same search with two workers, each with patterns of its own."""
-    state = ucd_envs.rules("hex", size=4).initial_state()
+    state = ucd_envs.make_rules("hex", size=4).initial_state()
     planners = [uct(playouts=600, seed=5, workers=2, policies=BHRF()) for _ in range(2)]
     one, two = (planner.search(state).visits.tolist() for planner in planners)
     assert one == two
@@ -378,7 +379,7 @@ def test_parameters_out_of_range(given: dict[str, Any], error: str) -> None:
 
 def test_a_memory_too_small_for_one_game() -> None:
     """The sentence says how much is needed, and that much will do."""
-    rules = ucd_envs.rules("hex", size=5)
+    rules = ucd_envs.make_rules("hex", size=5)
     with pytest.raises(ValueError, match=r"^most_bytes must be at least \d+ for hex_v0\(.*\), not 2000$") as caught:
         BHRF(most_bytes=2000).memory(rules)
     least = int(str(caught.value).split()[5])

@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 
 from ucd_envs import registry
-from ucd_planners import bench, cli
+from ucd_planners import cli
 from ucd_planners.arena import match as arena
 from ucd_planners.arena.match import Match, play_match
+from ucd_planners.benchmarks import speed as bench
 from ucd_planners.cli.match import match_row
-from ucd_planners.statistics import wilson
+from ucd_planners.intervals import wilson
 
 
 @pytest.fixture(autouse=True)
@@ -158,13 +159,13 @@ def test_without_a_budget_a_match_has_1000_playouts_a_move(capsys: pytest.Captur
     ],
 )
 def test_settings_reach_the_game(words: list[str], settings: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
-    assert row_of(capsys, *words, game="hex", games="2")["game"] == str(registry.rules("hex", **settings))
+    assert row_of(capsys, *words, game="hex", games="2")["game"] == str(registry.make_rules("hex", **settings))
 
 
 def test_settings_may_stand_before_the_commands_own_options(capsys: pytest.CaptureFixture[str]) -> None:
     words = match(game="hex", games="2")
     words[1:1] = ["--size", "3", "--json", "--swap"]
-    assert json.loads(printed(capsys, *words))["game"] == str(registry.rules("hex", size=3, swap=True))
+    assert json.loads(printed(capsys, *words))["game"] == str(registry.make_rules("hex", size=3, swap=True))
 
 
 def test_a_dash_in_a_setting_is_an_underscore(capsys: pytest.CaptureFixture[str]) -> None:
@@ -254,7 +255,7 @@ def test_a_bench_without_a_game_is_the_suite(monkeypatch: pytest.MonkeyPatch, ca
 
 
 def test_a_bench_of_environments_has_every_game(capsys: pytest.CaptureFixture[str]) -> None:
-    assert [row["game"] for row in rows_of(capsys, "--envs")] == registry.games()
+    assert [row["game"] for row in rows_of(capsys, "--envs")] == registry.available()
 
 
 def test_a_bench_is_a_table_without_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -288,7 +289,7 @@ def test_games_lists_every_game_with_its_settings(capsys: pytest.CaptureFixture[
     assert printed(capsys, "games").splitlines() == [
         "connect_four_v0 columns=7, rows=6, in_a_row=4",
         "go_v0 size=9, rows=None, columns=None, komi=7.5, ko='simple', suicide=False, handicap=0, black='', white='', "
-        "first=None, longest=None, mercy=0",
+        "first=None, max_plies=None, mercy=0",
         "havannah_v0 base=8, swap=False",
         "hex_v0 size=11, rows=None, columns=None, swap=False, opening=''",
         "leftright_v0 steps=300",
@@ -370,7 +371,7 @@ def test_the_example_of_the_help_runs(capsys: pytest.CaptureFixture[str]) -> Non
         (match(a="uct(c=" + "9" * 400 + ")"), "planner 'uct(c=999"),
         (match(a="uct(c=" + "-" * 10**6 + "1)"), "a planner's text must have at most 1000 characters, not 1000008"),
         (match(a="uct(c=1if 1 else 2)"), "planner 'uct(c=1if 1 else 2)' does not parse"),
-        (match(a=r"uct(final='\d')"), "final must be one of visits, mean, lower_bound"),
+        (match(a=r"uct(final_move='\d')"), "final must be one of visits, mean, lower_bound"),
         (match(b="uct(d=1)"), "uct has no parameter 'd'"),
         (match(b="uct(c=-1)"), "c must be a finite number, 0 or more, not -1"),
         (match(b="uct(workers=6)"), "6 workers need at least as many playouts, not 5"),

@@ -13,8 +13,9 @@ from lockstep import lockstep, mean_return
 
 import ucd_envs
 from ucd_envs.games import connect_four as game
-from ucd_envs.records import fields
-from ucd_envs.rules import Rules, State, kernel
+from ucd_envs.kernels import kernel
+from ucd_envs.rules import Rules, State
+from ucd_envs.structs import fields
 
 Cell = tuple[int, int]
 DIRECTIONS = ((1, 0), (0, 1), (1, 1), (1, -1))
@@ -22,7 +23,7 @@ DIRECTIONS = ((1, 0), (0, 1), (1, 1), (1, -1))
 
 def connect_four(**settings: int) -> Rules:
     """The rules of Connect Four in a configuration."""
-    return ucd_envs.rules("connect_four", **settings)
+    return ucd_envs.make_rules("connect_four", **settings)
 
 
 def played(rules: Rules, columns: str) -> State:
@@ -119,17 +120,17 @@ def test_playouts_have_the_mean_return_of_openspiels() -> None:
 def test_distinct_positions_and_move_sequences_are_as_many_as_known() -> None:
     """F04: positions by ply 0 to 8, and the sequences that lead to them, counted on the merged graph."""
     rules = connect_four()
-    kernels, board, actions = rules.kernels, rules.board, np.empty(7, np.int32)
+    kernels, config, actions = rules.kernels, rules.config, np.empty(7, np.int32)
     words = np.zeros(1, np.uint64)
-    level = {rules.initial_state().position: (rules.initial_state().array(), 1)}
+    level = {rules.initial_state().key: (rules.initial_state().array(), 1)}
     positions, sequences = [1], [1]
     for _ in range(8):
         following: dict[bytes, tuple[np.ndarray, int]] = {}
         for state, count in level.values():
-            for action in actions[: kernels.legal_actions(board, state, actions)].tolist():
+            for action in actions[: kernels.legal_actions(config, state, actions)].tolist():
                 child = state.copy()
-                kernels.play(board, child, action)
-                kernels.position(board, child, words)
+                kernels.play(config, child, action)
+                kernels.key(config, child, words)
                 key = words.tobytes()
                 following[key] = (child, following.get(key, (child, 0))[1] + count)
         level = following
@@ -140,26 +141,26 @@ def test_distinct_positions_and_move_sequences_are_as_many_as_known() -> None:
 
 
 @kernel()
-def value(board, states, words, payoffs, depth, keys, values):
+def value(config, states, words, payoffs, depth, keys, values):
     """Twice the payoff of the mover of states[depth] under perfect play: 0, 1 or 2; depth first with a table."""
     state = states[depth]
     mover = fields(state, game.STATE).player
-    game.position(board, state, words[depth])
+    game.key(config, state, words[depth])
     word = words[depth, 0]
     slot = np.int64((word * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(44))
     if keys[slot] == word:
         return values[slot]
     best = np.int64(0)
-    for action in range(np.int64(fields(board, game.BOARD).columns)):
-        if best < 2 and game.is_legal(board, state, action):
+    for action in range(np.int64(fields(config, game.CONFIG).columns)):
+        if best < 2 and game.is_legal(config, state, action):
             for i in range(states.shape[1]):
                 states[depth + 1, i] = state[i]
-            game.play(board, states[depth + 1], action)
+            game.play(config, states[depth + 1], action)
             if fields(states[depth + 1], game.STATE).player < 0:
-                game.payoffs(board, states[depth + 1], payoffs)
+                game.payoffs(config, states[depth + 1], payoffs)
                 best = max(best, np.int64(2 * payoffs[mover]))
             else:
-                best = max(best, 2 - value(board, states, words, payoffs, depth + 1, keys, values))
+                best = max(best, 2 - value(config, states, words, payoffs, depth + 1, keys, values))
     keys[slot], values[slot] = word, best
     return best
 
@@ -168,30 +169,30 @@ def value(board, states, words, payoffs, depth, keys, values):
 def test_small_boards_are_draws(columns: int, rows: int) -> None:
     """F04: under perfect play."""
     rules = connect_four(columns=columns, rows=rows)
-    states, words = np.zeros((rules.longest + 1, rules.state_bytes), np.uint8), np.zeros((rules.longest + 1, 1), np.uint64)
+    states, words = np.zeros((rules.max_plies + 1, rules.state_bytes), np.uint8), np.zeros((rules.max_plies + 1, 1), np.uint64)
     states[0] = rules.initial_state().array()
     keys, values = np.zeros(2**20, np.uint64), np.zeros(2**20, np.int64)
-    assert value(rules.board, states, words, np.zeros(2), 0, keys, values) == 1
+    assert value(rules.config, states, words, np.zeros(2), 0, keys, values) == 1
 
 
 def test_all_reachable_positions_of_4x4_have_words_of_their_own() -> None:
     """B089: 161,029 positions of stones, one word each (John Tromp counts as many legal positions of 4x4)."""
     rules = connect_four(columns=4, rows=4)
-    kernels, board, actions = rules.kernels, rules.board, np.empty(4, np.int32)
+    kernels, config, actions = rules.kernels, rules.config, np.empty(4, np.int32)
     words = np.zeros(1, np.uint64)
     start = rules.initial_state().array()
     layout = game.STATE
     looks: dict[int, bytes] = {}
     queue = [start]
     for state in queue:
-        kernels.position(board, state, words)
+        kernels.key(config, state, words)
         look = state.view(layout)["stones"].tobytes()
         if looks.setdefault(int(words[0]), look) != look:
             pytest.fail("two boards share a word")
-        for action in actions[: kernels.legal_actions(board, state, actions)].tolist():
+        for action in actions[: kernels.legal_actions(config, state, actions)].tolist():
             child = state.copy()
-            kernels.play(board, child, action)
-            kernels.position(board, child, words)
+            kernels.play(config, child, action)
+            kernels.key(config, child, words)
             if int(words[0]) not in looks:
                 looks[int(words[0])] = child.view(layout)["stones"].tobytes()
                 queue.append(child)
@@ -404,7 +405,7 @@ def test_both_players_see_the_stones_where_they_are() -> None:
     state = rules.initial_state().after(1).after(1).after(3)
     views = np.zeros((2, 4, 4, 2), np.int8)
     for player in range(2):
-        rules.kernels.observe(rules.board, state.array(), player, views[player].reshape(-1))
+        rules.kernels.observe(rules.config, state.array(), player, views[player].reshape(-1))
     x = [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 1, 0, 1]]
     o = [[0, 0, 0, 0], [0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
     assert views[0].transpose(2, 0, 1).tolist() == [x, o]
@@ -428,6 +429,6 @@ def test_random_games_fill_columns_evenly() -> None:
     rng = np.array([1, 2], np.uint64)
     first: Counter[int] = Counter()
     for _ in range(7000):
-        rules.kernels.playout(rules.board, rules.initial_state().array(), rng, trace)
+        rules.kernels.playout(rules.config, rules.initial_state().array(), rng, trace)
         first[int(trace[0]) % 2**16] += 1
     assert all(abs(first[column] - 1000) < 5 * math.sqrt(1000 * 6 / 7) for column in range(7))

@@ -23,7 +23,7 @@ from gymnasium.utils import EzPickle
 from pettingzoo.classic import connect_four_v3, go_v5, tictactoe_v3
 
 import ucd_envs
-from ucd_envs.copying import Copier
+from ucd_envs.foreign.snapshots import Copier
 
 BOARDS: dict[str, Callable[..., Any]] = {
     "our hex": lambda **options: ucd_envs.make("hex_v0", size=3, **options),

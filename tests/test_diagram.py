@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 import ucd_envs
 from ucd_envs.rules import State
 from ucd_planners import Planner, SearchResult, simple_way, ucd, uct, uct3, update_all
-from ucd_planners.diagram import crossings, draw, placed, rows_of, spread
+from ucd_planners.graph_view.drawing import crossings, draw, placed, rows_of, spread
 
 GAMES = {
-    "hex": ucd_envs.rules("hex", size=3).initial_state(),
-    "tic_tac_toe": ucd_envs.rules("tic_tac_toe").initial_state(),
-    "leftright": ucd_envs.rules("leftright", steps=6).initial_state(),
+    "hex": ucd_envs.make_rules("hex", size=3).initial_state(),
+    "tic_tac_toe": ucd_envs.make_rules("tic_tac_toe").initial_state(),
+    "leftright": ucd_envs.make_rules("leftright", steps=6).initial_state(),
     "three players": hash_game.rules(seed=2, branching=4, plies=5, players=3).initial_state(),
 }
 WITH_TABLE: dict[str, Callable[..., Planner]] = {"ucd": simple_way, "uct3": uct3, "update_all": update_all}
@@ -188,7 +188,7 @@ def test_a_planner_that_is_gone_leaves_its_graph_to_the_result() -> None:
 
 @pytest.mark.parametrize("keep", [False, True])
 def test_after_another_search_the_graph_is_gone(keep: bool) -> None:
-    planner = ucd(playouts=50, seed=1, keep=keep)
+    planner = ucd(playouts=50, seed=1, reuse_graph=keep)
     first = planner.search(GAMES["hex"])
     second = planner.search(GAMES["hex"].after(first.action))
     with pytest.raises(ValueError, match="is gone: its planner has searched again, or was reset, since"):
@@ -197,7 +197,7 @@ def test_after_another_search_the_graph_is_gone(keep: bool) -> None:
 
 
 def test_a_kept_graph_begins_at_its_new_root() -> None:
-    planner = ucd(playouts=300, seed=1, keep=True)
+    planner = ucd(playouts=300, seed=1, reuse_graph=True)
     start = GAMES["hex"].after(planner.search(GAMES["hex"]).action)
     result = planner.search(start)
     graph = result.to_networkx()

@@ -13,7 +13,7 @@ from scipy.ndimage import label
 
 import ucd_envs
 from ucd_envs import State, registry
-from ucd_envs.drawing import (
+from ucd_envs.pictures.drawing import (
     BLACK,
     BLUE,
     CELL,
@@ -31,7 +31,7 @@ from ucd_envs.drawing import (
 
 CAPTION = 44
 """So many rows of pixels at the foot of a picture hold the caption."""
-EVERY = [(name, settings) for name in ucd_envs.games() for settings in registry.examples(name)]
+EVERY = [(name, settings) for name in ucd_envs.available() for settings in registry.examples(name)]
 BOARDS = [
     ("hex_v0", {"size": 5}),
     ("hex_v0", {"size": 11}),
@@ -57,7 +57,7 @@ every_go_board = pytest.mark.parametrize(
 
 def after(moves: str, name: str, **settings: Any) -> State:
     """The state after moves as players of the game write them."""
-    rules = ucd_envs.rules(name, **settings)
+    rules = ucd_envs.make_rules(name, **settings)
     state = rules.initial_state()
     for move in moves.split():
         state = state.after(rules.action_named(move))
@@ -66,7 +66,7 @@ def after(moves: str, name: str, **settings: Any) -> State:
 
 def game(name: str, settings: dict[str, Any]) -> list[State]:
     """The states of a random game."""
-    state = ucd_envs.rules(name, **settings).initial_state()
+    state = ucd_envs.make_rules(name, **settings).initial_state()
     choose = random.Random(1).choice
     states = [state]
     while not state.over:
@@ -83,7 +83,7 @@ def near(pixels: np.ndarray, colour: tuple[int, int, int]) -> np.ndarray:
 
 def planes(state: State, player: int) -> np.ndarray:
     seen = np.zeros(state.rules.planes, np.int8)
-    state.rules.kernels.observe(state.rules.board, state.array(), player, seen.reshape(-1))
+    state.rules.kernels.observe(state.rules.config, state.array(), player, seen.reshape(-1))
     return seen
 
 
@@ -118,7 +118,7 @@ def grid(name: str, settings: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, n
 def crossings(settings: dict[str, Any]) -> np.ndarray:
     """x and y of the points of a Go board: [rows, columns, 2]. Each of up to 12 is the middle of what a first stone changes
     there, and the others are where the linear map through these puts them."""
-    start = ucd_envs.rules("go", **settings).initial_state()
+    start = ucd_envs.make_rules("go", **settings).initial_state()
     rows, columns, _ = start.rules.planes
     empty = picture(start)[:-CAPTION]
     cells, places = [], []
@@ -330,7 +330,7 @@ def test_cells_lie_on_a_regular_grid(name: str, settings: dict[str, Any]) -> Non
     """Columns go to the right; rows go down, on a hexagonal board half a cell to the right and sqrt(3)/2 of one down."""
     known, places, fitted = grid(name, settings)
     assert np.abs(known @ fitted - places).max() < 1.5
-    rows, columns, _ = ucd_envs.rules(name, **settings).planes
+    rows, columns, _ = ucd_envs.make_rules(name, **settings).planes
     if rows > 1 and columns > 1:
         _, (down_x, down_y), (unit, across_y) = fitted
         slanted = (unit / 2, unit * 3**0.5 / 2) if name == "hex_v0" else (0, unit)
@@ -361,7 +361,7 @@ def test_a_hex_board_has_two_unbroken_borders_of_each_player(
     settings: dict[str, Any], colour: tuple[int, int, int], axis: int
 ) -> None:
     """Player 0 joins top and bottom, player 1 left and right: one border on each side of the board's middle."""
-    pixels = picture(ucd_envs.rules("hex", **settings).initial_state())[:-CAPTION]
+    pixels = picture(ucd_envs.make_rules("hex", **settings).initial_state())[:-CAPTION]
     strokes = (np.abs(pixels.astype(int) - colour) <= 60).all(axis=2)
     names, count = label(strokes, np.ones((3, 3)))
     sizes = sorted(((names == name).sum() for name in range(1, count + 1)), reverse=True)
@@ -397,7 +397,7 @@ def test_every_point_shows_its_stone_or_none(settings: dict[str, Any]) -> None:
 
 def test_the_point_in_ko_has_a_square_for_one_move() -> None:
     """Black has taken on D5; the square hides the crossing of the lines, which shows again after a move elsewhere."""
-    before = ucd_envs.rules("go", black="C5 D4 D6", white="E4 E6 F5 D5").initial_state()
+    before = ucd_envs.make_rules("go", black="C5 D4 D6", white="E4 E6 F5 D5").initial_state()
     taken = before.after(before.rules.action_named("E5"))
     later = taken.after(taken.rules.action_named("J9"))
     x, y = crossings({})[4, 3]
@@ -426,14 +426,14 @@ def test_the_point_in_ko_has_a_square_for_one_move() -> None:
     ],
 )
 def test_star_points_are_where_players_expect_them(rows: int, columns: int, expected: str) -> None:
-    rules = ucd_envs.rules("go", rows=rows, columns=columns)
+    rules = ucd_envs.make_rules("go", rows=rows, columns=columns)
     assert [rules.action_name(row * columns + column) for row, column in stars(rows, columns)] == expected.split()
 
 
 @pytest.mark.parametrize("size", [9, 19])
 def test_star_points_are_drawn_as_dots(size: int) -> None:
     """How much darker it is near a crossing than without lines, against an ordinary crossing."""
-    pixels = picture(ucd_envs.rules("go", size=size).initial_state())
+    pixels = picture(ucd_envs.make_rules("go", size=size).initial_state())
     places = crossings({"size": size})
 
     def ink(row: int, column: int) -> int:

@@ -35,9 +35,9 @@ def positions(state: State, planner: Planner) -> list[State]:
 def test_an_early_end_changes_no_move(game: str, settings: dict[str, Any], preset: Any) -> None:
     """At every position of a game; fewer playouts exactly where the search says that it was decided, and there are such."""
     decided = 0
-    for seed, state in enumerate(positions(ucd_envs.rules(game, **settings).initial_state(), uct(playouts=100, seed=1))):
+    for seed, state in enumerate(positions(ucd_envs.make_rules(game, **settings).initial_state(), uct(playouts=100, seed=1))):
         whole = preset(playouts=PLAYOUTS, seed=seed).search(state)
-        early = preset(playouts=PLAYOUTS, seed=seed, early=True).search(state)
+        early = preset(playouts=PLAYOUTS, seed=seed, stop_early=True).search(state)
         assert early.action == whole.action
         assert (early.stopped == "decided") == (early.playouts < PLAYOUTS)
         decided += early.stopped == "decided"
@@ -46,8 +46,8 @@ def test_an_early_end_changes_no_move(game: str, settings: dict[str, Any], prese
 
 def test_an_early_end_comes_when_the_first_is_further_ahead_than_playouts_are_left() -> None:
     """And not before: among the looks, which are a 64th of the budget apart."""
-    state = ucd_envs.rules("connect_four").initial_state()
-    early = uct(playouts=6400, seed=3, early=True).search(state)
+    state = ucd_envs.make_rules("connect_four").initial_state()
+    early = uct(playouts=6400, seed=3, stop_early=True).search(state)
     second, first = sorted(early.visits.tolist())[-2:]
     assert first - second > 6400 - early.playouts
     before = uct(playouts=early.playouts - 101, seed=3).search(state)
@@ -57,24 +57,26 @@ def test_an_early_end_comes_when_the_first_is_further_ahead_than_playouts_are_le
 
 def test_a_budget_of_seconds_that_comes_later_is_kept() -> None:
     """As an engine with a clock sets it."""
-    planner = uct(playouts=100, seed=1, early=True)
+    planner = uct(playouts=100, seed=1, stop_early=True)
     planner.playouts, planner.seconds = None, 0.05
-    result = planner.search(ucd_envs.rules("hex", size=5).initial_state())
+    result = planner.search(ucd_envs.make_rules("hex", size=5).initial_state())
     assert (result.stopped, result.seconds >= 0.05) == ("seconds", True)
 
 
 def test_the_only_move_needs_no_search() -> None:
     """The last cell of a board: 256 playouts are one piece."""
-    state = ucd_envs.rules("hex", rows=1, columns=1).initial_state()
-    assert uct(playouts=100_000, seed=1, early=True).search(state).playouts == 256
+    state = ucd_envs.make_rules("hex", rows=1, columns=1).initial_state()
+    assert uct(playouts=100_000, seed=1, stop_early=True).search(state).playouts == 256
 
 
-@pytest.mark.parametrize("options", [{"seconds": 1.0}, {"playouts": 100, "workers": 2}, {"playouts": 100, "final": "mean"}])
+@pytest.mark.parametrize(
+    "options", [{"seconds": 1.0}, {"playouts": 100, "workers": 2}, {"playouts": 100, "final_move": "mean"}]
+)
 def test_what_does_not_go_with_an_early_end_is_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r'\Aearly goes with a budget in playouts, one worker and final="visits"\Z'):
-        uct(early=True, **options)
+    with pytest.raises(ValueError, match=r'\Astop_early goes with a budget in playouts, one worker and final_move="visits"\Z'):
+        uct(stop_early=True, **options)
 
 
 def test_early_is_on_or_off() -> None:
-    with pytest.raises(TypeError, match="early must be True or False, not 1"):
-        uct(playouts=10, early=1)
+    with pytest.raises(TypeError, match="stop_early must be True or False, not 1"):
+        uct(playouts=10, stop_early=1)

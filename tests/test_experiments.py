@@ -26,10 +26,10 @@ from ucd_planners.arena.match import Game, Match, Solo
 from ucd_planners.arena.store import Store, configuration
 from ucd_planners.experiments import MODULES, bhrf, cmc, experiment_named, picture, ucd, ucd_go
 from ucd_planners.experiments.experiment import Report, Row, Setting, measured, reproduce, write_rows
+from ucd_planners.intervals import wilson
 from ucd_planners.notation import parsed, planner_from
-from ucd_planners.playouts import BHRF, GoExpert, GoPriors
+from ucd_planners.playouts import BHRF, GoExpert, GoInitial
 from ucd_planners.selection.rave import RAVE
-from ucd_planners.statistics import wilson
 
 HEX = experiment_named("ucd-hex")
 
@@ -136,7 +136,7 @@ def test_the_planners_of_bhrf_have_the_labels_parameters(name: str) -> None:
     for setting in experiment_named(name).settings(2, 0):
         one, two = (planner_from(text, **setting.contest.budget) for text in (setting.contest.a, setting.contest.b))
         assert one.selection == two.selection == RAVE()
-        assert one.priors == two.priors == GoPriors()
+        assert one.initial == two.initial == GoInitial()
         labels = setting.labels
         expert = (GoExpert(),) if name == "bhrf-epsilon" else ()
         assert two.policies == expert
@@ -472,7 +472,7 @@ def test_fewer_games_than_there_are_give_the_table_of_fewer(whole_run: Path, tmp
 # The results that are kept
 
 
-KEPT = Path(ucd.__file__).parent / "results"
+KEPT = Path(__file__).parent.parent / "docs" / "results"
 PARTIAL = tuple(bhrf.EXPERIMENTS)
 """Experiments of which a part is kept, which the same command goes on from."""
 WHOLE = (*ucd.EXPERIMENTS, *ucd_go.EXPERIMENTS, *cmc.EXPERIMENTS)

@@ -26,7 +26,7 @@ from gymnasium.spaces import Box, Discrete
 from pettingzoo import AECEnv
 from pettingzoo.classic import connect_four_v3, tictactoe_v3
 
-import ucd_envs.trampolines
+import ucd_envs.foreign.callbacks
 from ucd_envs import tic_tac_toe_v0
 from ucd_envs.foreign import Adapter, AECGame, Report, SingleGame, adapted, check
 from ucd_planners import Planner, SearchResult, simple_way, ucd, uct, update_all
@@ -172,7 +172,7 @@ def walk(made: Any = None, **options: Any) -> SingleGame:
     """A walk, or another environment, reset and adapted; at most 20 steps are looked ahead."""
     env = Walk() if made is None else made
     env.reset(seed=0)
-    return SingleGame(env, **{"longest": 20, **options})
+    return SingleGame(env, **{"max_plies": 20, **options})
 
 
 # The same game, ours and theirs
@@ -182,12 +182,12 @@ PLANNERS: dict[str, Callable[..., Planner]] = {
     "simple_way": simple_way,
     "ucd with infinite depths": lambda **options: ucd(math.inf, math.inf, math.inf, **options),
     "update_all": update_all,
-    "add all": lambda **options: simple_way(add="all", **options),
-    "add all in a tree": lambda **options: uct(add="all", **options),
-    "urgency": lambda **options: ucd(2, 1, 2, urgency=0.6, **options),
+    "add all": lambda **options: simple_way(expand="all", **options),
+    "add all in a tree": lambda **options: uct(expand="all", **options),
+    "urgency": lambda **options: ucd(2, 1, 2, first_play_urgency=0.6, **options),
     "store nodes": lambda **options: ucd(1, 1, 1, store="nodes", **options),
-    "keep": lambda **options: ucd(1, 0, 2, keep=True, **options),
-    "keep a tree": lambda **options: uct(keep=True, **options),
+    "keep": lambda **options: ucd(1, 0, 2, reuse_graph=True, **options),
+    "keep a tree": lambda **options: uct(reuse_graph=True, **options),
     "few nodes": lambda **options: simple_way(max_nodes=60, **options),
 }
 every_planner = pytest.mark.parametrize("planner", PLANNERS.values(), ids=PLANNERS)
@@ -233,7 +233,7 @@ def test_a_kept_graph_serves_the_next_move_of_their_game() -> None:
     """It has more positions at the second search than a fresh one of as many playouts."""
     theirs = played(tictactoe_v3.env(), 4)
     game = AECGame(theirs, position=board_of)
-    keeping, fresh = simple_way(playouts=500, seed=1, keep=True), simple_way(playouts=500, seed=1)
+    keeping, fresh = simple_way(playouts=500, seed=1, reuse_graph=True), simple_way(playouts=500, seed=1)
     theirs.step(keeping.search(game).principal_variation[0])
     assert keeping.search(game).nodes > 1.2 * fresh.search(game).nodes
 
@@ -399,7 +399,7 @@ def test_the_cliff_is_walked_along(planner: Callable[..., Planner]) -> None:
     env = gymnasium.make("CliffWalking-v1")
     env.reset(seed=0)
     env.unwrapped.s = 2 * 12 + 8
-    game = SingleGame(env, payoff_range=(-20, 0), longest=10, clip=True, constant=("P",), position=lambda env: int(env.s))
+    game = SingleGame(env, payoff_range=(-20, 0), max_plies=10, clip=True, constant=("P",), position=lambda env: int(env.s))
     total, steps = episode(env, planner(c=0.1, playouts=1000, seed=1), game, 20)
     assert -20 <= total <= -4
     assert steps == -total
@@ -416,7 +416,7 @@ TAXI_WAYS: dict[str, dict[str, Any]] = {
 
 def taxi(env: Any, **options: Any) -> SingleGame:
     """A taxi, whose fare is 20 and whose steps cost 1."""
-    return SingleGame(env, payoff_range=(-60, 20), clip=True, longest=40, **options)
+    return SingleGame(env, payoff_range=(-60, 20), clip=True, max_plies=40, **options)
 
 
 @pytest.mark.parametrize("options", TAXI_WAYS.values(), ids=TAXI_WAYS)
@@ -461,16 +461,16 @@ def test_a_discounted_reward_is_worth_less_with_every_step() -> None:
 def test_wrappers_with_a_limit_of_steps_are_left_aside_and_tell_how_far_to_look() -> None:
     """T12: the limit is in the wrapper; a search counts it from where it begins."""
     env = gymnasium.make("FrozenLake-v1", is_slippery=False)
-    assert SingleGame(env).longest == gymnasium.spec("FrozenLake-v1").max_episode_steps == 100
+    assert SingleGame(env).max_plies == gymnasium.spec("FrozenLake-v1").max_episode_steps == 100
     env = gymnasium.wrappers.TimeLimit(env, 3)
-    assert SingleGame(env).longest == 3
+    assert SingleGame(env).max_plies == 3
     env.reset(seed=0)
     before = everything(env)
-    assert SingleGame(gymnasium.make("FrozenLake-v1", max_episode_steps=7)).longest == 7
-    assert SingleGame(Walk()).longest == 1000
-    game = SingleGame(env, longest=5)
+    assert SingleGame(gymnasium.make("FrozenLake-v1", max_episode_steps=7)).max_plies == 7
+    assert SingleGame(Walk()).max_plies == 1000
+    game = SingleGame(env, max_plies=5)
     assert uct(playouts=500, seed=0).search(game).value == 0  # the goal is 6 steps away
-    assert uct(playouts=500, seed=0).search(SingleGame(env, longest=6)).value > 0
+    assert uct(playouts=500, seed=0).search(SingleGame(env, max_plies=6)).value > 0
     assert everything(env) == before
 
 
@@ -737,11 +737,11 @@ def test_actions_that_are_no_whole_numbers_are_refused() -> None:
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"longest": 0}, ValueError),
-        ({"longest": -1}, ValueError),
-        ({"longest": 10**12}, ValueError),
-        ({"longest": 2.5}, TypeError),
-        ({"longest": True}, TypeError),
+        ({"max_plies": 0}, ValueError),
+        ({"max_plies": -1}, ValueError),
+        ({"max_plies": 10**12}, ValueError),
+        ({"max_plies": 2.5}, TypeError),
+        ({"max_plies": True}, TypeError),
         ({"chance": "seen"}, ValueError),
         ({"payoff_range": (1, 0)}, ValueError),
         ({"payoff_range": (0, 0)}, ValueError),
@@ -969,21 +969,21 @@ def test_a_game_without_an_end_is_cut_after_its_longest_plies(planner: Callable[
             self.at += int(action)
             return np.array([0]), float(action), False, False, {}
 
-    game = walk(Endless(), payoff_range=(0, 7), longest=7, position=lambda env: env.at)
+    game = walk(Endless(), payoff_range=(0, 7), max_plies=7, position=lambda env: env.at)
     result = planner(playouts=1500, seed=1).search(game)
     assert result.principal_variation[0] == 1
     assert result.depth <= 7
     assert 0.5 < result.value <= 1
-    for longest in (1, 2):
-        game = walk(Endless(), payoff_range=(0, 7), longest=longest)
-        assert planner(playouts=50, seed=1).search(game).depth <= longest
+    for max_plies in (1, 2):
+        game = walk(Endless(), payoff_range=(0, 7), max_plies=max_plies)
+        assert planner(playouts=50, seed=1).search(game).depth <= max_plies
 
 
 def test_a_kept_graph_goes_on_beyond_where_it_was_cut() -> None:
     """The goal is 6 steps away and 4 can be seen: after two steps it can be."""
     env = gymnasium.make("FrozenLake-v1", is_slippery=False)
     env.reset(seed=0)
-    game, planner = SingleGame(env, longest=4, **lake_hooks(env)), simple_way(playouts=2000, seed=0, keep=True)
+    game, planner = SingleGame(env, max_plies=4, **lake_hooks(env)), simple_way(playouts=2000, seed=0, reuse_graph=True)
     assert planner.search(game).value == 0
     env.step(1)
     assert planner.search(game).value == 0
@@ -1000,7 +1000,7 @@ def test_actions_come_to_an_environment_as_whole_numbers_of_python() -> None:
             kinds.add(type(action))
             return super().step(action)
 
-    for planner in (uct, simple_way, lambda **options: uct(add="all", **options)):
+    for planner in (uct, simple_way, lambda **options: uct(expand="all", **options)):
         assert type(planner(playouts=50, seed=0).act(walk(Asking()))) is int
     assert kinds == {int}
 
@@ -1046,7 +1046,9 @@ PLACES = ["step", "observe", "position", "clone_state", "restore_state"]
 @every_error
 @pytest.mark.parametrize("calls", [1, 5, 333])
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("planner", [uct, simple_way, lambda **options: ucd(2, 2, 2, add="all", keep=True, **options)])
+@pytest.mark.parametrize(
+    "planner", [uct, simple_way, lambda **options: ucd(2, 2, 2, expand="all", reuse_graph=True, **options)]
+)
 def test_what_an_environment_raises_comes_out_of_the_search_itself(
     planner: Callable[..., Planner], place: str, calls: int, error: BaseException, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1317,7 +1319,7 @@ def test_an_environment_that_cannot_be_copied_is_told_with_its_attribute(way: st
     env.held = {"lock": threading.Lock(), "generator": (x for x in ()), "closure": lambda: env.step(1)}[way]
     with pytest.raises(TypeError, match="Walk cannot be copied, for its attribute held"):
         SingleGame(env)
-    assert uct(playouts=400, seed=0).act(SingleGame(env, constant=("held",), longest=20)) == 1
+    assert uct(playouts=400, seed=0).act(SingleGame(env, constant=("held",), max_plies=20)) == 1
 
 
 def test_moves_kept_as_methods_are_those_of_the_copy() -> None:
@@ -1368,7 +1370,7 @@ class Slow(HookedWalk):
 @pytest.mark.parametrize("planner", [uct, simple_way])
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_in_the_code_of_an_environment_ends_a_search_with_what_it_has(planner: Callable[..., Planner]) -> None:
-    game = walk(Slow(), longest=5)
+    game = walk(Slow(), max_plies=5)
     press_after(0.15)
     searching = planner(playouts=10**6, seed=0)
     began = time.perf_counter()
@@ -1383,7 +1385,7 @@ def test_ctrl_c_in_the_code_of_an_environment_ends_a_search_with_what_it_has(pla
         searching.act(game)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     fresh, again = planner(playouts=20, seed=0), planner(playouts=20, seed=0)
-    assert found(fresh.search(game)) == found(again.search(walk(Slow(), longest=5)))
+    assert found(fresh.search(game)) == found(again.search(walk(Slow(), max_plies=5)))
 
 
 INTERRUPTED = r"""
@@ -1417,7 +1419,7 @@ planners = [
     uct,
     update_all,
     lambda **options: ucd(math.inf, math.inf, math.inf, **options),
-    lambda **options: uct(add="all", **options),
+    lambda **options: uct(expand="all", **options),
 ]
 for planner in planners:
     planner(playouts=5, seed=0).search(game)
@@ -1453,10 +1455,10 @@ def test_ctrl_c_at_any_moment_is_neither_lost_nor_printed() -> None:
 
 @pytest.mark.usefixtures("ctrl_c")
 def test_an_interrupted_search_that_keeps_its_graph_begins_afresh() -> None:
-    game, keeping = walk(Slow(), longest=5), simple_way(playouts=10**6, seed=0, keep=True)
+    game, keeping = walk(Slow(), max_plies=5), simple_way(playouts=10**6, seed=0, reuse_graph=True)
     press_after(0.1)
     assert keeping.search(game).stopped == "interrupt"
-    small = simple_way(playouts=30, seed=4, keep=True)
+    small = simple_way(playouts=30, seed=4, reuse_graph=True)
     assert found(small.search(game)) == found(simple_way(playouts=30, seed=4).search(game))
 
 
@@ -1475,7 +1477,7 @@ def test_a_handler_of_the_user_s_own_is_called_and_stays() -> None:
     try:
         handler = signal.getsignal(signal.SIGINT)
         press_after(0.05)
-        result = uct(seconds=0.2, seed=0).search(walk(Slow(), longest=5))
+        result = uct(seconds=0.2, seed=0).search(walk(Slow(), max_plies=5))
         assert signal.getsignal(signal.SIGINT) is handler
     finally:
         signal.signal(signal.SIGINT, before)
@@ -1495,7 +1497,7 @@ def test_seconds_are_respected_in_fast_environments() -> None:
 
 def test_seconds_are_respected_in_slow_environments() -> None:
     """A playout takes 10 ms or so, and so do twenty of them the whole budget."""
-    game = walk(Slow(), longest=10)
+    game = walk(Slow(), max_plies=10)
     uct(playouts=2).search(game)
     began = time.perf_counter()
     assert uct(seconds=0.2, seed=0).search(game).playouts >= 5
@@ -1548,7 +1550,7 @@ def test_a_state_outlives_the_variable_of_its_adapter() -> None:
 def test_many_searches_do_not_need_more_and_more_memory() -> None:
     env = played(tictactoe_v3.env(), 4)
     game = AECGame(env, position=board_of)
-    planner, keeping = simple_way(playouts=60, seed=0), uct(playouts=60, seed=0, keep=True)
+    planner, keeping = simple_way(playouts=60, seed=0), uct(playouts=60, seed=0, reuse_graph=True)
 
     def blocks(count: int) -> int:
         for _ in range(count):
@@ -1567,7 +1569,7 @@ def test_numbers_of_positions_are_given_back_when_a_search_begins_elsewhere(monk
     """Or when they are too many; a kept graph of other numbers is then not gone on in."""
     env = played(tictactoe_v3.env())
     game = AECGame(env, position=board_of)
-    planner = simple_way(playouts=300, seed=0, keep=True)
+    planner = simple_way(playouts=300, seed=0, reuse_graph=True)
     planner.search(game)
     keys = game._trampolines.keys
     many = len(keys)
@@ -1581,7 +1583,7 @@ def test_numbers_of_positions_are_given_back_when_a_search_begins_elsewhere(monk
     game.clone_state()
     assert len(keys) == 0
     planner.search(game)
-    monkeypatch.setattr(ucd_envs.trampolines, "MOST_KEYS", 50)
+    monkeypatch.setattr(ucd_envs.foreign.callbacks, "MOST_KEYS", 50)
     epoch = game._trampolines.epoch
     fresh = AECGame(env, position=board_of)
     planner.reset(3)
@@ -1599,7 +1601,7 @@ def test_two_planners_in_turn_do_not_disturb_each_other() -> None:
     together = AECGame(env, position=board_of)
     alone = [AECGame(env, position=board_of) for _ in range(2)]
     pairs = [
-        (ucd(2, 1, 2, keep=True, playouts=200, seed=seed), ucd(2, 1, 2, keep=True, playouts=200, seed=seed))
+        (ucd(2, 1, 2, reuse_graph=True, playouts=200, seed=seed), ucd(2, 1, 2, reuse_graph=True, playouts=200, seed=seed))
         for seed in range(2)
     ]
     ply = 0
@@ -1625,7 +1627,7 @@ def test_one_planner_can_serve_several_adapters_and_our_own_games_in_turn() -> N
 
 def test_a_reset_planner_repeats_its_searches() -> None:
     game = AECGame(played(tictactoe_v3.env()), position=board_of)
-    for options in ({}, {"keep": True}):
+    for options in ({}, {"reuse_graph": True}):
         planner = simple_way(playouts=150, seed=3, **options)
         first = [found(planner.search(game)) for _ in range(3)]
         planner.reset(3)
@@ -1672,12 +1674,12 @@ def test_an_environment_may_plan_inside_its_own_steps() -> None:
         def step(self, action: int) -> Any:
             other = Walk()
             other.at = self.at
-            reply = uct(playouts=20, seed=int(self.at) + 3).act(SingleGame(other, longest=6))
+            reply = uct(playouts=20, seed=int(self.at) + 3).act(SingleGame(other, max_plies=6))
             self.at += 2 * int(action) - 1 + (2 * reply - 1)
             over = abs(self.at) >= 3
             return np.array([self.at]), float(self.at >= 3), over, False, {}
 
-    game = walk(Against(), longest=6)
+    game = walk(Against(), max_plies=6)
     first, second = (found(uct(playouts=30, seed=0).search(game)) for _ in range(2))
     assert first == second
 
@@ -1708,7 +1710,10 @@ class Stroll(gymnasium.Env[Any, Any]):
 
 def test_a_kept_graph_goes_on_at_a_root_that_a_move_can_lead_back_to() -> None:
     """The position is in the graph at several plies; the root's own ply is the one that is meant."""
-    game, planner = SingleGame(Stroll(), position=lambda env: env.at, longest=10), simple_way(playouts=200, seed=1, keep=True)
+    game, planner = (
+        SingleGame(Stroll(), position=lambda env: env.at, max_plies=10),
+        simple_way(playouts=200, seed=1, reuse_graph=True),
+    )
     assert [int(planner.search(game).visits.sum()) for _ in range(4)] == [200, 400, 600, 800]
 
 

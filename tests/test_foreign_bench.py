@@ -18,10 +18,12 @@ import pytest
 from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
 from pettingzoo.classic.connect_four import connect_four as classic
 
-from ucd_envs.copying import Copier
 from ucd_envs.foreign import Adapter, AECGame, SingleGame, check
-from ucd_planners import bench, cli, foreign_bench, uct
-from ucd_planners.foreign_bench import ACTIONS, PLANNERS, POSITION, RESTORE, STEP, Case, recorded, replay
+from ucd_envs.foreign.snapshots import Copier
+from ucd_planners import cli, uct
+from ucd_planners.benchmarks import foreign as foreign_bench
+from ucd_planners.benchmarks import speed as bench
+from ucd_planners.benchmarks.foreign import ACTIONS, PLANNERS, POSITION, RESTORE, STEP, Case, recorded, replay
 from ucd_planners.notation import planner_from
 from ucd_planners.planner import Planner
 
@@ -97,7 +99,7 @@ def logged_lake() -> SingleGame:
         position=noting(POSITION, lambda env: int(env.s)),
         legal_actions=noting(ACTIONS, lambda env: range(4)),
         constant=("P", "desc", "initial_state_distrib"),
-        longest=100,
+        max_plies=100,
     )
 
 

@@ -24,7 +24,8 @@ from go_boards import (
 )
 from go_oracle import Go, perft
 
-from ucd_envs.rules import OVER, State
+from ucd_envs.kernels import OVER
+from ucd_envs.rules import State
 
 # The oracle
 
@@ -58,7 +59,7 @@ def test_random_games_are_the_oracles(rows: int, columns: int, games: int, ko: s
 def test_superko_matters_in_random_games(ko: str, suicide: bool) -> None:
     """The comparison with the oracle is not empty: moves that only superko forbids come up in games of 3x3 and 4x4."""
     for size in (3, 4):
-        forbidden, _ = assert_random_games_are_the_oracles(go(size=size, ko=ko, suicide=suicide, longest=100), 40, seed=2)
+        forbidden, _ = assert_random_games_are_the_oracles(go(size=size, ko=ko, suicide=suicide, max_plies=100), 40, seed=2)
         assert forbidden > 30
 
 
@@ -77,13 +78,13 @@ def test_games_from_random_boards_are_the_oracles(ko: str, suicide: bool) -> Non
         board = neat(choice, Go(rows, columns))
         text = "\n".join(board[row * columns : (row + 1) * columns] for row in reversed(range(rows)))
         first = choice.choice(["black", "white"])
-        rules = drawn(text, ko=ko, suicide=suicide, first=first, komi=0.5, longest=25).rules
+        rules = drawn(text, ko=ko, suicide=suicide, first=first, komi=0.5, max_plies=25).rules
         assert_random_games_are_the_oracles(rules, 1, seed=game)
 
 
 def test_a_game_on_the_largest_board_is_the_oracles() -> None:
     """B035: 361 points, one game to its end."""
-    assert_random_games_are_the_oracles(go(size=19, ko="positional", suicide=True, longest=300), 1, seed=4)
+    assert_random_games_are_the_oracles(go(size=19, ko="positional", suicide=True, max_plies=300), 1, seed=4)
 
 
 @pytest.mark.slow
@@ -94,7 +95,7 @@ def test_a_game_on_the_largest_board_is_the_oracles() -> None:
 )
 def test_many_random_games_are_the_oracles(rows: int, columns: int, games: int, ko: str, suicide: bool) -> None:
     """The same, at length, with games that last far longer than usual."""
-    rules = go(rows=rows, columns=columns, ko=ko, suicide=suicide, longest=6 * rows * columns)
+    rules = go(rows=rows, columns=columns, ko=ko, suicide=suicide, max_plies=6 * rows * columns)
     assert_random_games_are_the_oracles(rules, games, seed=5)
 
 
@@ -135,7 +136,7 @@ def lockstep(size: int, komi: float, games: int, seed: int) -> Counter[str]:
     Compared are, at every ply, the end, the mover and the whole list, and at the end the returns. OpenSpiel stops with a draw
     at a board that was there before: then ours must have been there, and the game is left.
     """
-    theirs, rules = pyspiel.load_game(f"go(board_size={size},komi={komi})"), go(size=size, komi=komi, longest=2 * size * size)
+    theirs, rules = pyspiel.load_game(f"go(board_size={size},komi={komi})"), go(size=size, komi=komi, max_plies=2 * size * size)
     assert theirs.num_distinct_actions() == rules.actions
     choice, ends = random.Random(seed), Counter[str]()
     for game in range(games):
@@ -155,7 +156,7 @@ def lockstep(size: int, komi: float, games: int, seed: int) -> Counter[str]:
             assert state.legal_actions() == other.legal_actions(), where
             if state.over:
                 assert [2 * payoff - 1 for payoff in state.payoffs()] == other.returns(), where
-                ends["longest" if state.ply == rules.longest else "passes"] += 1
+                ends["max_plies" if state.ply == rules.max_plies else "passes"] += 1
                 break
             moves.append(choice.choice(state.legal_actions()))
             state = state.after(moves[-1])
@@ -175,7 +176,7 @@ def test_random_games_are_those_of_openspiel(size: int, komi: float, games: int)
 
 def test_random_games_of_openspiel_end_in_all_three_ways() -> None:
     """The comparison has seen passes, the longest game and repetitions."""
-    assert set(lockstep(3, 0.5, 400, seed=2)) == {"passes", "longest", "repetition"}
+    assert set(lockstep(3, 0.5, 400, seed=2)) == {"passes", "max_plies", "repetition"}
 
 
 @pytest.mark.slow
@@ -354,7 +355,7 @@ def test_a_ko_can_be_taken_in_another_line_of_play(ko: str) -> None:
 def test_states_that_are_saved_and_restored_go_on_like_a_replay(ko: str) -> None:
     """B005: ten thousand times a line is played on a state's bytes and taken back; position and moves stay a replay's."""
     rules, choice = go(size=4, ko=ko, suicide=True), random.Random(11)
-    kernels, board, actions = rules.kernels, rules.board, np.empty(rules.actions, np.int32)
+    kernels, board, actions = rules.kernels, rules.config, np.empty(rules.actions, np.int32)
 
     def at_random(array: np.ndarray) -> int:
         return int(actions[choice.randrange(kernels.legal_actions(board, array, actions))])
@@ -373,7 +374,7 @@ def test_states_that_are_saved_and_restored_go_on_like_a_replay(ko: str) -> None
             kernels.play(board, work, action)
             kernels.play(board, replay, action)
             one, two = State(rules, work.tobytes()), State(rules, replay.tobytes())
-            assert one.position == two.position
+            assert one.key == two.key
             assert one.legal_actions() == two.legal_actions()
 
 
@@ -384,7 +385,7 @@ def test_a_ko_is_lost_when_only_the_stones_are_kept(ko: str) -> None:
     again = drawn("\n".join(picture(taken)), ko=ko, first="white")
     assert not can(State(taken.rules, taken.data), "B3")
     assert can(again, "B3")
-    assert taken.position != again.position
+    assert taken.position != again.key
 
 
 # Suicide

@@ -13,8 +13,8 @@ from go_oracle import Go, Position
 
 import ucd_envs
 from ucd_envs.games import go as game
-from ucd_envs.records import fields
 from ucd_envs.rules import Rules, State
+from ucd_envs.structs import fields
 
 # Ends
 
@@ -47,7 +47,7 @@ def test_a_board_with_a_pass_is_not_the_board_without() -> None:
 
 def test_a_game_ends_after_the_longest_as_it_stands() -> None:
     """The last ply is played and scored; nothing is legal then."""
-    state = played(go(size=3, komi=0, longest=3).initial_state(), "B2 A1 C3")
+    state = played(go(size=3, komi=0, max_plies=3).initial_state(), "B2 A1 C3")
     assert state.over
     assert state.legal_actions() == []
     assert score(state) == 1
@@ -59,8 +59,8 @@ def test_a_game_ends_after_the_longest_as_it_stands() -> None:
 def test_games_end_where_a_pass_is_the_last_resort(ko: str, suicide: bool) -> None:
     """B001: two thousand random games that pass only when nothing else is legal, within 3 plies a point."""
     rules = go(size=5, ko=ko, suicide=suicide)
-    assert rules.longest == 75
-    kernels, board, actions = rules.kernels, rules.board, np.empty(rules.actions, np.int32)
+    assert rules.max_plies == 75
+    kernels, board, actions = rules.kernels, rules.config, np.empty(rules.actions, np.int32)
     lengths = Counter[int]()
     for seed in range(2000 if not suicide else 500):
         choice, array, plies = random.Random(seed), rules.initial_state().array(), 0
@@ -105,9 +105,9 @@ def laid(rules: Rules, board: str) -> State:
     for point, mark in enumerate(board):
         if mark != ".":
             if "xo"[mover] != mark:
-                play(rules.board, array, len(board))
+                play(rules.config, array, len(board))
                 mover = 1 - mover
-            play(rules.board, array, point)
+            play(rules.config, array, point)
             mover = 1 - mover
     return State(rules, array.tobytes())
 
@@ -196,7 +196,7 @@ def best(state: State, low: float, high: float) -> float:
 @pytest.mark.parametrize("suicide", [False, True])
 def test_black_wins_2x2_by_one_point(suicide: bool) -> None:
     """F09: under positional superko, the whole game searched."""
-    assert best(go(size=2, komi=0, ko="positional", suicide=suicide, longest=200).initial_state(), -4, 4) == 1
+    assert best(go(size=2, komi=0, ko="positional", suicide=suicide, max_plies=200).initial_state(), -4, 4) == 1
 
 
 # Positions
@@ -218,16 +218,16 @@ def test_positions_are_equal_exactly_when_boards_and_histories_are(ko: str, plie
     """B088, B089: all states of 2x2 to a ply: with superko, different histories of one board are different positions."""
     start = go(size=2, ko=ko, suicide=suicide).initial_state()
     level = {facts(oracle(start)): (start, oracle(start))}
-    words = {start.position: facts(oracle(start))}
+    words = {start.key: facts(oracle(start))}
     for _ in range(plies):
         following: dict[tuple[object, ...], tuple[State, Position]] = {}
         for state, position in level.values():
             for action in state.legal_actions():
                 child, known = state.after(action), position.after(action)
                 key = facts(known)
-                assert words.setdefault(child.position, key) == key
+                assert words.setdefault(child.key, key) == key
                 if not child.over:
-                    assert following.setdefault(key, (child, known))[0].position == child.position
+                    assert following.setdefault(key, (child, known))[0].position == child.key
         level = following
     assert len(words) > 900
 
@@ -294,7 +294,7 @@ def test_the_memory_of_superko_is_bounded() -> None:
         {"ko": "super"},
         {"first": "white "},
         {"first": 0},
-        {"longest": 0},
+        {"max_plies": 0},
         {"mercy": -1},
         {"handicap": 1},
         {"handicap": 10},
@@ -321,7 +321,7 @@ def test_a_setting_out_of_range_is_refused(settings: dict[str, object]) -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [{"size": 9.0}, {"size": True}, {"komi": "7.5"}, {"suicide": 1}, {"black": 3}, {"longest": 2.5}, {"handicap": True}],
+    [{"size": 9.0}, {"size": True}, {"komi": "7.5"}, {"suicide": 1}, {"black": 3}, {"max_plies": 2.5}, {"handicap": True}],
 )
 def test_a_setting_of_another_type_is_refused(settings: dict[str, object]) -> None:
     """With one sentence, and for komi no text."""
@@ -336,7 +336,7 @@ def test_the_komi_is_kept(komi: float) -> None:
     assert rules.settings["komi"] == komi
     assert f"komi={komi:.1f}" in str(rules)
     array = played(rules.initial_state(), "C3").array()
-    rules.kernels.reset(rules.board, array)
+    rules.kernels.reset(rules.config, array)
     assert score(State(rules, array.tobytes())) == -komi
 
 
@@ -349,7 +349,7 @@ def test_configurations_that_play_differently_have_different_states() -> None:
         {"suicide": True},
         {"black": "C3"},
         {"first": "white"},
-        {"longest": 99},
+        {"max_plies": 99},
     ]
     states = {go(size=5, **settings).initial_state() for settings in [{}, *others]}
     assert len(states) == 8

@@ -18,18 +18,19 @@ from searching import Search
 
 import ucd_envs
 from ucd_envs.games.go import STATE
-from ucd_envs.records import fields
-from ucd_envs.rules import Rules, State, compiled
+from ucd_envs.kernels import compiled
+from ucd_envs.rules import Rules, State
+from ucd_envs.structs import fields
 from ucd_planners import rave, uct
 from ucd_planners.cli import main
+from ucd_planners.go.expert import PARTS, GoExpert
+from ucd_planners.go.initial import STRENGTHS, GoInitial
+from ucd_planners.go.patterns import PATTERNS, Pattern, is_set, points, table, turned
+from ucd_planners.go.patterns import code as code_of
 from ucd_planners.gtp.engine import Engine
-from ucd_planners.playouts.go_expert import PARTS, GoExpert
-from ucd_planners.playouts.go_patterns import PATTERNS, Pattern, is_set, points, table, turned
-from ucd_planners.playouts.go_patterns import code as code_of
-from ucd_planners.playouts.go_priors import STRENGTHS, GoPriors
-from ucd_planners.playouts.seam import SUGGEST
-from ucd_planners.selection.priors import PRIORS
-from ucd_planners.selection.seam import WORK
+from ucd_planners.search.initial import PRIORS
+from ucd_planners.search.interface import WORK
+from ucd_planners.search.policies import SUGGEST
 from ucd_planners.selection.ucd import UCD
 
 SHAPES = ((5, 5), (5, 7), (9, 9), (13, 13), (19, 19))
@@ -48,9 +49,14 @@ class Asked:
     def answers(self, state: State, moves: list[int], draws: int = 24) -> Counter[int]:
         """What is suggested after moves of the two players in turn, over random numbers evenly spread, and how often."""
         listed = np.array([place % 2 << 16 | move for place, move in enumerate(moves)] or [0], np.int32)
-        self.work.moves, self.work.longest = listed.ctypes.data, len(listed)
+        self.work.moves, self.work.path_room = listed.ctypes.data, len(listed)
         self.work.actions, self.work.action_room = self.room.ctypes.data, len(self.room)
-        listing, playable, board, data = self.kernels.playout_actions, self.kernels.is_playable, self.rules.board, state.array()
+        listing, playable, board, data = (
+            self.kernels.playout_actions,
+            self.kernels.is_playable,
+            self.rules.config,
+            state.array(),
+        )
         found: Counter[int] = Counter()
         for draw in range(draws):
             rng = np.array([(draw << 64) // draws, 0], np.uint64)
@@ -339,7 +345,7 @@ def games(rules: Rules, number: int, seed: int) -> Iterator[tuple[State, Positio
 
 def chosen(rules: Rules) -> dict[str, Any]:
     """The settings of a game that a drawn board keeps."""
-    return {name: rules.settings[name] for name in ("ko", "suicide", "longest")}
+    return {name: rules.settings[name] for name in ("ko", "suicide", "max_plies")}
 
 
 def board_lines(board: str, columns: int) -> list[str]:
@@ -354,7 +360,7 @@ RULES = [("simple", False), ("simple", True), ("positional", True), ("situationa
 @pytest.mark.parametrize(("rows", "columns"), SHAPES)
 def test_suggestions_are_those_of_the_oracle(rows: int, columns: int, ko: str, suicide: bool) -> None:
     """At positions of random games, with all parts and with some: every move of the first kind that has any, and no other."""
-    rules = go(rows=rows, columns=columns, ko=ko, suicide=suicide, longest=max(60, rows * columns // 2))
+    rules = go(rows=rows, columns=columns, ko=ko, suicide=suicide, max_plies=max(60, rows * columns // 2))
     choice, kinds = random.Random(rows), Counter[str]()
     asked: dict[tuple[Rules, GoExpert], Asked] = {}
     for state, position, moves in games(rules, 2 if rows > 9 else 4, 1):
@@ -391,11 +397,11 @@ def test_suggestions_can_be_played(rows: int, columns: int, ko: str, suicide: bo
             data = state.array()
             for action in asked.answers(state, moves, 3):
                 if action >= 0:
-                    assert rules.kernels.is_legal(rules.board, data, action)
-                    assert rules.kernels.is_playable(rules.board, data, action)
+                    assert rules.kernels.is_legal(rules.config, data, action)
+                    assert rules.kernels.is_playable(rules.config, data, action)
                     suggested += 1
             if action < 0 or choice.random() < 0.1:
-                action = int(rules.kernels.playout_action(rules.board, data, rng))
+                action = int(rules.kernels.playout_action(rules.config, data, rng))
             moves.append(action)
             state = state.after(action)
     assert suggested > 0 if rows * columns < 9 else suggested > 50
@@ -466,28 +472,28 @@ def test_with_prob_0_a_search_is_the_one_without(preset: Any) -> None:
 STRENGTH = {name: Fraction(3 + 2 * place, 4) for place, name in enumerate(STRENGTHS)}
 
 
-def thought(state: State, moves: list[int], policy: GoPriors) -> dict[int, tuple[Fraction, Fraction]]:
+def thought(state: State, moves: list[int], policy: GoInitial) -> dict[int, tuple[Fraction, Fraction]]:
     """The virtual playouts of every legal move, and those that are won."""
     record, rules = np.zeros(WORK.itemsize, np.uint8), state.rules
     work, listed = fields(record, WORK), np.array(moves or [0], np.int32)
-    work.moves, work.longest = listed.ctypes.data, len(listed)
+    work.moves, work.path_room = listed.ctypes.data, len(listed)
     actions = np.array(state.legal_actions(), np.int32)
     values, memory = np.full((len(actions), 2), -1, np.float32), policy.memory(rules)
-    compiled(policy.kernel, PRIORS)(rules.board, state.array(), work, len(moves), memory, actions, values)
+    compiled(policy.kernel, PRIORS)(rules.config, state.array(), work, len(moves), memory, actions, values)
     pairs = [(Fraction(float(n)), Fraction(float(won))) for n, won in values]
     return dict(zip(actions.tolist(), pairs, strict=True))
 
 
-def prior_of(board: str, move: str, name: str, policy: GoPriors, **settings: Any) -> tuple[Fraction, Fraction]:
+def prior_of(board: str, move: str, name: str, policy: GoInitial, **settings: Any) -> tuple[Fraction, Fraction]:
     """The virtual playouts of a named move after others on a drawn board, and those that are won."""
     state = drawn(board, **settings)
     actions = [state.rules.action_named(text) for text in move.split()]
     return thought(played(state, move), actions, policy)[state.rules.action_named(name)]
 
 
-def alone(**strengths: float) -> GoPriors:
+def alone(**strengths: float) -> GoInitial:
     """Priors with no other strengths than these."""
-    return GoPriors(**{**dict.fromkeys(STRENGTHS, 0), **strengths})
+    return GoInitial(**{**dict.fromkeys(STRENGTHS, 0), **strengths})
 
 
 def test_captures_are_thought_well_of() -> None:
@@ -591,9 +597,9 @@ def test_the_first_lines_are_thought_badly_of_where_nothing_stands() -> None:
 @pytest.mark.parametrize(("rows", "columns"), SHAPES)
 def test_priors_are_those_of_the_oracle(rows: int, columns: int, ko: str, suicide: bool) -> None:
     """Of every legal move at positions of random games, exactly."""
-    rules = go(rows=rows, columns=columns, ko=ko, suicide=suicide, longest=max(60, rows * columns // 2))
+    rules = go(rows=rows, columns=columns, ko=ko, suicide=suicide, max_plies=max(60, rows * columns // 2))
     choice, counts = random.Random(rows), Counter[Fraction]()
-    policy = GoPriors(**{name: float(value) for name, value in STRENGTH.items()})
+    policy = GoInitial(**{name: float(value) for name, value in STRENGTH.items()})
     for state, position, moves in games(rules, 2, 2):
         if choice.random() < 25 / (rows * columns):
             expert = Expert(position, *moves[-1:], *moves[-2:-1]) if moves else Expert(position, None)
@@ -617,7 +623,7 @@ def test_priors_and_expert_find_a_capture_at_once() -> None:
         . x x x . . . . .
     """
     for preset in (uct, rave):
-        result = preset(playouts=5, seed=1, policies=GoExpert(), priors=GoPriors()).search(drawn(board))
+        result = preset(playouts=5, seed=1, policies=GoExpert(), initial=GoInitial()).search(drawn(board))
         assert result.rules.action_name(result.action) == "E1"
 
 
@@ -643,15 +649,15 @@ def test_no_engine_begins_with_an_expert_in_another_game() -> None:
         Engine("hex", {"size": 5}, uct(policies=GoExpert(), playouts=10), write=print)
 
 
-@pytest.mark.parametrize("kind", [GoExpert, GoPriors])
+@pytest.mark.parametrize("kind", [GoExpert, GoInitial])
 @pytest.mark.parametrize("game", ["hex", "tic_tac_toe", "havannah"])
 def test_the_expert_knows_go_only(kind: Any, game: str) -> None:
     """One sentence says so."""
-    rules = ucd_envs.rules(game)
-    name = "go_expert" if kind is GoExpert else "go_priors"
+    rules = ucd_envs.make_rules(game)
+    name = "go_expert" if kind is GoExpert else "go_initial"
     with pytest.raises(ValueError, match=f"^{name} knows Go only, not {rules.name}"):
         kind().memory(rules)
-    options = {"policies": GoExpert()} if kind is GoExpert else {"priors": GoPriors()}
+    options = {"policies": GoExpert()} if kind is GoExpert else {"initial": GoInitial()}
     with pytest.raises(ValueError, match="Go only"):
         uct(playouts=10, **options).search(rules.initial_state())
 
@@ -664,9 +670,9 @@ def test_the_expert_knows_go_only(kind: Any, game: str) -> None:
         (lambda: GoExpert(prob=float("nan")), ValueError, "prob must be a number from 0 to 1, not nan"),
         (lambda: GoExpert(prob="1"), TypeError, "prob must be a number, not '1'"),  # type: ignore[arg-type]
         *((lambda part=part: GoExpert(**{part: 1}), TypeError, f"{part} must be True or False, not 1") for part in PARTS),
-        *((lambda n=n: GoPriors(**{n: -1}), ValueError, f"{n} must be a number from 0 to 1e+06, not -1") for n in STRENGTHS),
-        (lambda: GoPriors(near=float("inf")), ValueError, "near must be a number from 0 to 1e+06, not inf"),
-        (lambda: GoPriors(even=None), TypeError, "even must be a number, not None"),  # type: ignore[arg-type]
+        *((lambda n=n: GoInitial(**{n: -1}), ValueError, f"{n} must be a number from 0 to 1e+06, not -1") for n in STRENGTHS),
+        (lambda: GoInitial(near=float("inf")), ValueError, "near must be a number from 0 to 1e+06, not inf"),
+        (lambda: GoInitial(even=None), TypeError, "even must be a number, not None"),  # type: ignore[arg-type]
     ],
 )
 def test_parameters_are_checked(make: Any, error: type[Exception], words: str) -> None:

@@ -14,8 +14,9 @@ from go_oracle import Position
 from lockstep import mean_return
 from scipy.stats import chisquare
 
+from ucd_envs.kernels import OVER
 from ucd_envs.rng import seeded
-from ucd_envs.rules import OVER, Rules, State
+from ucd_envs.rules import Rules, State
 from ucd_planners import ucd, uct
 
 NO_TRACE = np.empty(0, np.int32)
@@ -24,8 +25,8 @@ RULES = [(ko, suicide) for ko in KO for suicide in (False, True)]
 
 def playout(state: State, rng: np.ndarray) -> tuple[State, list[tuple[int, int]]]:
     """The end of a playout, and its moves as players and actions."""
-    array, trace = state.array(), np.full(state.rules.longest, -1, np.int32)
-    count = state.rules.kernels.playout(state.rules.board, array, rng, trace)
+    array, trace = state.array(), np.full(state.rules.max_plies, -1, np.int32)
+    count = state.rules.kernels.playout(state.rules.config, array, rng, trace)
     assert (trace[count:] == -1).all()
     return State(state.rules, array.tobytes()), [divmod(move, 2**16) for move in trace[:count].tolist()]
 
@@ -33,7 +34,7 @@ def playout(state: State, rng: np.ndarray) -> tuple[State, list[tuple[int, int]]
 def suggested(state: State, number: int, seed: int) -> Counter[int]:
     """How often each action was suggested for a playout."""
     rng, array, rules = seeded(seed), state.array(), state.rules
-    found = Counter(rules.kernels.playout_action(rules.board, array, rng) for _ in range(number))
+    found = Counter(rules.kernels.playout_action(rules.config, array, rng) for _ in range(number))
     assert array.tobytes() == state.data
     return found
 
@@ -57,7 +58,7 @@ def assert_playouts_are_the_oracles(state: State, position: Position, games: int
             assert action in known.sensible(), known
             known = known.after(action)
         assert known.over
-        assert (end.player, end.ply, board_of(end)) == (OVER, known.ply, known.board)
+        assert (end.player, end.ply, board_of(end)) == (OVER, known.ply, known.config)
         assert score(end) == known.score()
         black = 0.5 if known.score() == 0 else float(known.score() > 0)
         assert end.payoffs() == [black, 1 - black]
@@ -99,12 +100,12 @@ def test_many_playouts_make_moves_of_their_policy(size: int, games: int, ko: str
 def test_playouts_without_a_trace_have_the_same_results(ko: str) -> None:
     """The same generator gives the same payoffs, whether moves are written or not."""
     rules, payoffs = go(size=5, ko=ko, suicide=True, komi=2), np.zeros(2)
-    start, traced, quick = rules.initial_state(), seeded(4), seeded(4)
+    start, move_of, quick = rules.initial_state(), seeded(4), seeded(4)
     for _ in range(300):
-        end, _ = playout(start, traced)
+        end, _ = playout(start, move_of)
         array = start.array()
-        rules.kernels.playout(rules.board, array, quick, NO_TRACE)
-        rules.kernels.payoffs(rules.board, array, payoffs)
+        rules.kernels.playout(rules.config, array, quick, NO_TRACE)
+        rules.kernels.payoffs(rules.config, array, payoffs)
         assert State(rules, array.tobytes()).over
         assert payoffs.tolist() == end.payoffs()
 
@@ -132,7 +133,7 @@ def test_mercy_ends_playouts_with_a_lead_in_stones(mercy: int, ko: str) -> None:
 def test_a_playout_of_ten_thousand_plies_needs_no_recursion(ko: str) -> None:
     """B079: on 19x19, as long as games can be, with little room on Python's stack."""
     limit = sys.getrecursionlimit()
-    start = go(size=19, ko=ko, suicide=True, longest=10_000).initial_state()
+    start = go(size=19, ko=ko, suicide=True, max_plies=10_000).initial_state()
     for action in range(200):
         start = start.after(action)
     sys.setrecursionlimit(200)
@@ -272,7 +273,7 @@ def test_two_eyes_are_never_filled() -> None:
     start, rng = drawn(". x . x o\nx x x x o\no o o o o\n. . . . .\n. . . . .", first="white"), seeded(13)
     for _ in range(10_000):
         array = start.array()
-        start.rules.kernels.playout(start.rules.board, array, rng, np.empty(start.rules.longest, np.int32))
+        start.rules.kernels.playout(start.rules.config, array, rng, np.empty(start.rules.max_plies, np.int32))
         assert picture(State(start.rules, array.tobytes()))[0][:4] == ".x.x"
 
 
@@ -306,7 +307,7 @@ def test_a_search_moves_only_where_superko_allows(ko: str, keep: bool) -> None:
     """B013, B077: the moves of the root and of the best line are legal, also in a graph that is kept from search to search."""
     state, choice = go(size=3, ko=ko, suicide=True).initial_state(), random.Random(16)
     position = oracle(state)
-    planners = [uct(playouts=60, seed=1, keep=keep), ucd(1, 1, 1, playouts=60, seed=1, keep=keep)]
+    planners = [uct(playouts=60, seed=1, reuse_graph=keep), ucd(1, 1, 1, playouts=60, seed=1, reuse_graph=keep)]
     while not state.over:
         for planner in planners:
             result = planner.search(state)
@@ -325,11 +326,11 @@ def test_a_search_moves_only_where_superko_allows(ko: str, keep: bool) -> None:
 
 def totals(rules: Rules, playouts: int, seed: int) -> tuple[int, int, int, int]:
     """Moves played, wins of Black, sum of twice the scores and stones left, over so many playouts."""
-    start, rng, trace = rules.initial_state(), seeded(seed), np.empty(rules.longest, np.int32)
+    start, rng, trace = rules.initial_state(), seeded(seed), np.empty(rules.max_plies, np.int32)
     fresh, moves, wins, scores, stones = start.array(), 0, 0, 0, 0
     for _ in range(playouts):
         array = fresh.copy()
-        moves += rules.kernels.playout(rules.board, array, rng, trace)
+        moves += rules.kernels.playout(rules.config, array, rng, trace)
         end = State(rules, array.tobytes())
         wins += score(end) > 0
         scores += int(2 * score(end))

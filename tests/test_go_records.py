@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ucd_envs import sgf
+from ucd_envs.formats import sgf
 
 DAME = """(;GM[1]SZ[9]KM[6.5];B[ei];W[fi];B[eh];W[fh];B[eg];W[fg];B[ef];W[ff];B[ee];W[fe];B[ed];W[fd];B[ec];W[fc];B[eb];W[fb]
 ;B[da];W[fa];B[db];W[ea];B[be];W[he];B[bc];W[hc];B[bg];W[hg])"""

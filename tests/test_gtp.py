@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 import ucd_envs
-from ucd_envs import registry, sgf
+from ucd_envs import registry
+from ucd_envs.formats import sgf
 from ucd_planners.gtp import engine as engines
 from ucd_planners.gtp.analysis import information
 from ucd_planners.gtp.board import turned
@@ -75,7 +76,7 @@ class Talk:
         """The stones on the board by their names: X of Black, O of White."""
         board = self.engine.board
         rows, columns = board.rules.planes[:2]
-        found = ucd_envs.drawing.stones(board.state)
+        found = ucd_envs.pictures.drawing.stones(board.state)
         return {
             board.rules.action_name(row * columns + column): ".XO"[found[row, column]]
             for row in range(rows)
@@ -375,7 +376,7 @@ def test_a_move_is_chosen_for_the_colour_that_is_asked(talk: Talk) -> None:
 
 
 def test_a_turned_position_is_that_of_the_other_player() -> None:
-    state = registry.rules("go", **GO5).initial_state()
+    state = registry.make_rules("go", **GO5).initial_state()
     assert (turned(state, 1).player, turned(turned(state, 1), 0)) == (1, state)
 
 
@@ -440,7 +441,7 @@ def test_play_goes_on_after_two_passes(talk: Talk) -> None:
 
 def test_a_finished_game_of_go_has_passes_only() -> None:
     """The game is over at its longest, with a stone."""
-    talk = Talk(settings=GO5 | {"longest": 1})
+    talk = Talk(settings=GO5 | {"max_plies": 1})
     talk.text("play b a1")
     assert talk.refused("play w a2") == "illegal move"
     assert [talk.text("genmove w"), talk.text("genmove b")] == ["pass", "pass"]
@@ -464,7 +465,7 @@ def test_hex_has_a_swap_where_the_game_has_one() -> None:
     assert talk.stones() == {"b1": "O"}
 
 
-@pytest.mark.parametrize("name", [name for name in registry.games() if name != "leftright_v0"])
+@pytest.mark.parametrize("name", [name for name in registry.available() if name != "leftright_v0"])
 def test_every_game_of_two_can_be_played_to_its_end(name: str) -> None:
     talk = Talk(name, registry.examples(name)[-1 if name == "tic_tac_toe_v0" else 1], uct(playouts=3, seed=2))
     board = talk.engine.board
@@ -474,7 +475,7 @@ def test_every_game_of_two_can_be_played_to_its_end(name: str) -> None:
         assert board.rules.action_named(move) == board.moves[-1][1]
         assert "\n\n" not in talk("showboard")[:-2]
         turns += 1
-    assert len(board.moves) == turns <= board.rules.longest
+    assert len(board.moves) == turns <= board.rules.max_plies
     assert re.fullmatch(r"0|[BW]\+[\d.]*", talk.text("final_score"))
 
 
@@ -834,7 +835,7 @@ def test_a_move_can_be_analyzed_as_it_is_chosen(talk: Talk) -> None:
 
 def test_what_a_search_knows_is_what_it_will_return() -> None:
     """At the end of the search; looking into it changes nothing of it."""
-    state, known, lines = registry.rules("go", **GO5).initial_state(), [], []
+    state, known, lines = registry.make_rules("go", **GO5).initial_state(), [], []
     planner = uct(playouts=2000, seed=5)
 
     def look(playouts: int, seconds: float) -> None:
@@ -851,7 +852,7 @@ def test_what_a_search_knows_is_what_it_will_return() -> None:
 
 def test_nothing_is_known_outside_of_a_search() -> None:
     planner = uct(playouts=10)
-    planner.search(registry.rules("tic_tac_toe").initial_state())
+    planner.search(registry.make_rules("tic_tac_toe").initial_state())
     with pytest.raises(RuntimeError, match="only from its progress callback"):
         planner.known()
 
@@ -862,7 +863,7 @@ def test_nothing_is_known_outside_of_a_search() -> None:
 @pytest.fixture
 def record(tmp_path: Path) -> Path:
     """Three moves on 5x5 with a stone of White before the start."""
-    rules = registry.rules("go", size=5, komi=2.5, white="e5")
+    rules = registry.make_rules("go", size=5, komi=2.5, white="e5")
     actions = [rules.action_named(name) for name in ("a1", "pass", "c3")]
     path = tmp_path / "game.sgf"
     path.write_text(sgf.saved(rules, actions))

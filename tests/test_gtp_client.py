@@ -19,7 +19,8 @@ from typing import Any
 
 import pytest
 
-from ucd_envs import registry, sgf
+from ucd_envs import registry
+from ucd_envs.formats import sgf
 from ucd_planners import cli
 from ucd_planners.arena.agents import Opponent, StoppedError, Thinker, agent_from
 from ucd_planners.arena.match import Game, Match, Solo, play_game, play_match
@@ -345,7 +346,7 @@ def told_in(tmp_path: Path, match: Callable[[str], Match], number: int, each: st
 
 def test_a_program_is_told_of_board_and_moves(tmp_path: Path) -> None:
     game, told = told_in(tmp_path, hex_match, 0)
-    names = [registry.rules("hex", size=3).action_name(move) for move in game.moves]
+    names = [registry.make_rules("hex", size=3).action_name(move) for move in game.moves]
     known = names[:-1] if len(names) % 2 else names  # of a last move of the planner's nobody is told
     assert told == ["boardsize 3", "clear_board"] + [line for name in known[::2] for line in (f"play b {name}", "genmove w")]
 
@@ -353,7 +354,7 @@ def test_a_program_is_told_of_board_and_moves(tmp_path: Path) -> None:
 def test_a_program_may_have_the_first_seat(tmp_path: Path) -> None:
     game, told = told_in(tmp_path, hex_match, 1)
     assert told[:3] == ["boardsize 3", "clear_board", "genmove b"]
-    assert told[3] == f"play w {registry.rules('hex', size=3).action_name(game.moves[1])}"
+    assert told[3] == f"play w {registry.make_rules('hex', size=3).action_name(game.moves[1])}"
     assert game.moves[0] == 0
 
 
@@ -541,7 +542,7 @@ def test_our_engine_plays_whole_games(game: str, settings: dict[str, Any]) -> No
     assert result.failures == []
     assert len(result.games) == 4
     for played in result.games:
-        state = registry.rules(game, **settings).initial_state()
+        state = registry.make_rules(game, **settings).initial_state()
         for move in played.moves:
             state = state.after(move)
         assert not state.over or state.payoffs()[played.seat] == played.payoff
@@ -646,7 +647,7 @@ def test_twenty_games_of_go_with_gnu_go() -> None:
     result = play_match(Match("go", "uct(c=0.4)", gnugo, {"size": 9}, {"playouts": 200}, games=20), jobs=2)
     assert (len(result.games), result.failures) == (20, [])
     for game in result.games:
-        state = registry.rules("go", size=9).initial_state()
+        state = registry.make_rules("go", size=9).initial_state()
         for move in game.moves:
             state = state.after(move)
         assert state.over

@@ -19,8 +19,9 @@ from lockstep import mean_return
 from scipy.stats import chisquare
 
 import ucd_envs
+from ucd_envs.kernels import OVER
 from ucd_envs.rng import seeded
-from ucd_envs.rules import OVER, Rules, State, Victory
+from ucd_envs.rules import Rules, State, Victory
 
 RECORDS = Path(__file__).parent / "data" / "havannah.txt"
 """Games played on LittleGolem, one a line after a head that explains them; see B043 and F06."""
@@ -39,7 +40,7 @@ LAST_CELL = "b3 c2 b1 d2 e1 c5 c3 e2 c4 a2 d1 d3 a3 b2 d4 b4 a1 c1 e3"
 
 def havannah(base: int, swap: bool = False) -> Rules:
     """The rules of Havannah in a configuration."""
-    return ucd_envs.rules("havannah", base=base, swap=swap)
+    return ucd_envs.make_rules("havannah", base=base, swap=swap)
 
 
 def actions(rules: Rules, text: str) -> list[int]:
@@ -66,7 +67,7 @@ def cells_of(position: Position, shown: tuple[int, ...]) -> set[Cell]:
 def observed(state: State, player: int) -> np.ndarray:
     """What a player sees: [planes, rows, columns] int8, filled with garbage before."""
     planes = np.full(state.rules.planes, -7, np.int8)
-    state.rules.kernels.observe(state.rules.board, state.array(), player, planes.reshape(-1))
+    state.rules.kernels.observe(state.rules.config, state.array(), player, planes.reshape(-1))
     return planes.transpose(2, 0, 1)
 
 
@@ -725,11 +726,11 @@ def assert_same_below(state: State, position: Position, known: dict[bytes, Posit
     assert_same(state, position, position)
     for action in state.legal_actions():
         child, below = state.after(action), position.after(action)
-        if child.position not in known:
-            known[child.position] = below
+        if child.key not in known:
+            known[child.key] = below
             assert_same_below(child, below, known)
         else:
-            one = known[child.position]
+            one = known[child.key]
             assert (one.stones, one.mover, one.ply, one.made) == (below.stones, below.mover, below.ply, below.made)
 
 
@@ -771,15 +772,15 @@ def test_there_are_as_many_move_sequences_late_in_a_game(seed: int) -> None:
 
 def mover_wins(state: State, known: dict[bytes, float]) -> float:
     """What the mover gets with best play, by trying everything: 1, 1/2 or 0."""
-    if state.position not in known:
+    if state.key not in known:
         best, mover = 0.0, state.player
         children = [state.after(action) for action in state.legal_actions()]
         for child in sorted(children, key=lambda child: not child.over):
             best = max(best, child.payoffs()[mover] if child.over else 1 - mover_wins(child, known))
             if best == 1.0:
                 break
-        known[state.position] = best
-    return known[state.position]
+        known[state.key] = best
+    return known[state.key]
 
 
 def winning_openings(rules: Rules) -> set[str]:
@@ -875,7 +876,7 @@ def test_a_turned_or_reflected_game_ends_in_the_same_way(base: int, games: int) 
 def test_playouts_end_as_their_moves_do(base: int, swap: bool) -> None:
     """B041: 2,400 playouts, from the start and from the middle of games: replayed they have the same length and result."""
     rules, choice, rng = havannah(base, swap), random.Random(base), seeded(base)
-    trace, out = np.zeros(rules.longest, np.int32), np.zeros(2)
+    trace, out = np.zeros(rules.max_plies, np.int32), np.zeros(2)
     for number in range(400):
         start = rules.initial_state()
         for action in order_of_play(rules, choice)[: choice.randrange(len(board(base).cells))] if number % 2 else ():
@@ -884,8 +885,8 @@ def test_playouts_end_as_their_moves_do(base: int, swap: bool) -> None:
                 break
             start = child
         array = start.array()
-        count = rules.kernels.playout(rules.board, array, rng, trace)
-        rules.kernels.payoffs(rules.board, array, out)
+        count = rules.kernels.playout(rules.config, array, rng, trace)
+        rules.kernels.payoffs(rules.config, array, out)
         state = start
         for move in trace[:count].tolist():
             player, action = divmod(move, 2**16)
@@ -899,10 +900,10 @@ def test_playouts_end_as_their_moves_do(base: int, swap: bool) -> None:
 def test_the_first_moves_of_playouts_are_uniform() -> None:
     """On base 2 the first three moves are one of 7 * 6 * 5 sequences; each comes 200 times on average."""
     rules, rng = havannah(2), seeded(1)
-    trace, start = np.zeros(rules.longest, np.int32), rules.initial_state()
+    trace, start = np.zeros(rules.max_plies, np.int32), rules.initial_state()
     counts: Counter[tuple[int, ...]] = Counter()
     for _ in range(200 * 210):
-        rules.kernels.playout(rules.board, start.array(), rng, trace)
+        rules.kernels.playout(rules.config, start.array(), rng, trace)
         counts[tuple(move % 2**16 for move in trace[:3].tolist())] += 1
     assert set(counts) == set(permutations(range(7), 3))
     assert chisquare(list(counts.values())).pvalue > 1e-4
@@ -911,10 +912,10 @@ def test_the_first_moves_of_playouts_are_uniform() -> None:
 def test_the_first_moves_of_playouts_with_a_swap_are_uniform() -> None:
     """On base 3 an opening is one of 19 cells, and the reply one of 18 and the swap: 361 pairs, each 50 times on average."""
     rules, rng = havannah(3, swap=True), seeded(2)
-    trace, start = np.zeros(rules.longest, np.int32), rules.initial_state()
+    trace, start = np.zeros(rules.max_plies, np.int32), rules.initial_state()
     counts: Counter[tuple[int, ...]] = Counter()
     for _ in range(50 * 361):
-        rules.kernels.playout(rules.board, start.array(), rng, trace)
+        rules.kernels.playout(rules.config, start.array(), rng, trace)
         counts[tuple(move % 2**16 for move in trace[:2].tolist())] += 1
     assert set(counts) == {(one, two) for one in range(19) for two in range(20) if one != two}
     assert chisquare(list(counts.values())).pvalue > 1e-4
@@ -939,8 +940,8 @@ def test_playouts_of_base_2_have_the_exact_distribution_of_random_games() -> Non
     counts: Counter[tuple[int, float]] = Counter()
     for _ in range(40_000):
         array = rules.initial_state().array()
-        length = rules.kernels.playout(rules.board, array, rng, np.empty(0, np.int32))
-        rules.kernels.payoffs(rules.board, array, out)
+        length = rules.kernels.playout(rules.config, array, rng, np.empty(0, np.int32))
+        rules.kernels.payoffs(rules.config, array, out)
         counts[length, float(out[0])] += 1
     assert set(counts) == set(exact)
     assert chisquare([counts[key] for key in exact], [float(40_000 * exact[key]) for key in exact]).pvalue > 1e-4
@@ -1102,7 +1103,7 @@ def test_cells_have_the_names_that_littlegolem_gives_them(base: int, swap: bool)
         name = f"{'abcdefghijklmnopqrs'[y]}{x - max(0, y - (base - 1)) + 1}"
         assert rules.action_name(action) == name
         assert rules.action_named(name) == rules.action_named(name.upper()) == action
-    assert rules.actions == rules.longest == len(board(base).cells) + swap
+    assert rules.actions == rules.max_plies == len(board(base).cells) + swap
 
 
 @pytest.mark.parametrize("base", range(2, 11))
@@ -1149,20 +1150,20 @@ def test_a_base_out_of_range_is_refused(base: int) -> None:
 def test_a_base_that_is_no_whole_number_is_refused(base: object) -> None:
     """With one sentence."""
     with pytest.raises(TypeError, match="base must be a whole number from 2 to 10"):
-        ucd_envs.rules("havannah", base=base)
+        ucd_envs.make_rules("havannah", base=base)
 
 
 @pytest.mark.parametrize("swap", [1, 0, "yes", None])
 def test_a_swap_that_is_neither_on_nor_off_is_refused(swap: object) -> None:
     """With one sentence."""
     with pytest.raises(TypeError, match="swap must be True or False"):
-        ucd_envs.rules("havannah", base=4, swap=swap)
+        ucd_envs.make_rules("havannah", base=4, swap=swap)
 
 
 def test_the_board_is_openspiels_by_default() -> None:
     """The same base, and no swap."""
     theirs = pyspiel.load_game("havannah").get_parameters()
-    rules = ucd_envs.rules("havannah")
+    rules = ucd_envs.make_rules("havannah")
     assert rules.settings == {"base": theirs["board_size"], "swap": theirs["swap"]}
     assert rules.identity == havannah(8).identity
 

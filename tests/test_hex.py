@@ -12,21 +12,22 @@ from lockstep import lockstep, mean_return
 
 import ucd_envs
 from ucd_envs.games import hex as game
-from ucd_envs.records import fields, popcount
-from ucd_envs.rules import OVER, Rules, State, kernel
+from ucd_envs.kernels import OVER, kernel
+from ucd_envs.rules import Rules, State
+from ucd_envs.structs import fields, popcount
 
 Cell = tuple[int, int]
 
 
 def hex_rules(**settings: int | str | bool) -> Rules:
     """The rules of Hex in a configuration."""
-    return ucd_envs.rules("hex", **settings)
+    return ucd_envs.make_rules("hex", **settings)
 
 
 def picture(state: State) -> list[str]:
     """The board as rows of x (player 0), o (player 1) and dots, from what player 0 sees."""
     planes = np.zeros(state.rules.planes, np.int8)
-    state.rules.kernels.observe(state.rules.board, state.array(), 0, planes.reshape(-1))
+    state.rules.kernels.observe(state.rules.config, state.array(), 0, planes.reshape(-1))
     return ["".join("x" if own else "o" if other else "." for own, other in row) for row in planes[..., :2].tolist()]
 
 
@@ -176,7 +177,7 @@ def test_a_winding_chain_joins_with_its_last_stone_whichever_that_is(player: int
         array, oracle = rules.initial_state().array(), Chains(19, 19)
         for row, column in chain:
             fields(array, game.STATE).player = player
-            rules.kernels.play(rules.board, array, row * 19 + column)
+            rules.kernels.play(rules.config, array, row * 19 + column)
             won = oracle.put((row, column), player)
             assert State(rules, array.tobytes()).over == won
             if won:
@@ -313,17 +314,17 @@ def test_a_stone_on_a_taken_cell_is_refused_and_changes_nothing() -> None:
 def test_every_stone_of_either_player_changes_the_position_in_its_own_way(rows: int, columns: int) -> None:
     """B035, B089: no two cells and no two players share a bit of the words, also where a row lies across two words."""
     rules = hex_rules(rows=rows, columns=columns)
-    array, words = rules.initial_state().array(), np.zeros(rules.position_words, np.uint64)
+    array, words = rules.initial_state().array(), np.zeros(rules.key_words, np.uint64)
 
     def encoded() -> int:
-        rules.kernels.position(rules.board, array, words)
+        rules.kernels.key(rules.config, array, words)
         return int.from_bytes(words.tobytes(), "little")
 
     empty, used = encoded(), 0
     for player in range(2):
         for row in range(rows):
             for column in range(columns):
-                rules.kernels.reset(rules.board, array)
+                rules.kernels.reset(rules.config, array)
                 s = fields(array, game.STATE)
                 frame = (row, column) if player == 0 else (column, row)
                 s.stones[player, frame[0]] = 1 << frame[1]
@@ -339,7 +340,7 @@ def test_both_players_see_the_stones_where_they_are() -> None:
     state = rules.initial_state().after(1).after(5)
     views = np.zeros((2, 2, 3, 3), np.int8)
     for player in range(2):
-        rules.kernels.observe(rules.board, state.array(), player, views[player].reshape(-1))
+        rules.kernels.observe(rules.config, state.array(), player, views[player].reshape(-1))
     x, o = [[0, 1, 0], [0, 0, 0]], [[0, 0, 0], [0, 0, 1]]
     assert views[0].transpose(2, 0, 1).tolist() == [x, o, np.ones((2, 3)).tolist()]
     assert views[1].transpose(2, 0, 1).tolist() == [o, x, np.zeros((2, 3)).tolist()]
@@ -352,7 +353,7 @@ def swap_is_on(state: State) -> list[set[int]]:
     """The entries of the swap plane, as either player sees it."""
     planes = np.full((2, *state.rules.planes), -7, np.int8)
     for player in range(2):
-        state.rules.kernels.observe(state.rules.board, state.array(), player, planes[player].reshape(-1))
+        state.rules.kernels.observe(state.rules.config, state.array(), player, planes[player].reshape(-1))
     return [set(np.unique(planes[player, ..., 3]).tolist()) for player in range(2)]
 
 
@@ -403,7 +404,7 @@ def test_without_the_rule_there_is_no_swap() -> None:
     rules = hex_rules(size=3)
     state = rules.initial_state().after(4)
     assert rules.actions == 9
-    assert not rules.kernels.is_legal(rules.board, state.array(), 9)
+    assert not rules.kernels.is_legal(rules.config, state.array(), 9)
 
 
 def test_the_swap_plane_is_set_while_a_swap_may_be_chosen() -> None:
@@ -573,7 +574,7 @@ def mover_wins(board, near, edges, prune, states, words, planes, scores, depth, 
     own never hurts in Hex. One row of `states`, `words` and `scores` for each depth.
     """
     state = states[depth]
-    game.position(board, state, words[depth])
+    game.key(board, state, words[depth])
     word = words[depth, 0]
     slot = np.int64((word * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(44))
     if keys[slot] == word:
@@ -621,7 +622,7 @@ def winning_moves(state: State, prune: bool) -> list[int]:
     rules = state.rules
     rows, columns, depth_of_planes = rules.planes
     cells = rows * columns
-    assert rules.position_words == 1
+    assert rules.key_words == 1
     touching = [
         {(r, c + 1), (r + 1, c), (r + 1, c - 1), (r, c - 1), (r - 1, c), (r - 1, c + 1)} for r, c in np.ndindex(rows, columns)
     ]
@@ -640,7 +641,7 @@ def winning_moves(state: State, prune: bool) -> list[int]:
     for action in state.legal_actions():
         child = state.after(action)
         states[0] = child.array()
-        if child.over or not mover_wins(rules.board, near, edges, prune, states, words, planes, scores, 0, keys, values)[0]:
+        if child.over or not mover_wins(rules.config, near, edges, prune, states, words, planes, scores, 0, keys, values)[0]:
             winning.append(action)
     return winning
 

@@ -95,7 +95,7 @@ def test_a_search_compiles_something(tmp_path: Path) -> None:
     program = """
 from numba.core import event
 from ucd_envs.games import tic_tac_toe
-from ucd_envs.rules import RESET, compiled
+from ucd_envs.kernels import RESET, compiled
 with event.install_recorder("numba:compile") as recorder:
     compiled(tic_tac_toe.reset, RESET)
 print(len(recorder.buffer) > 0)

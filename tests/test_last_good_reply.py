@@ -10,8 +10,8 @@ from test_playout_baselines import ALL_GAMES, start_of, teach
 from test_policies import Search, Simulation, policy_moves
 
 import ucd_envs
-from ucd_envs.records import fields
 from ucd_envs.rules import State
+from ucd_envs.structs import fields
 from ucd_planners.playouts.last_good_reply import MEMORY, LastGoodReply, replies_of, replies_to_two_of
 from ucd_planners.selection.ucd import UCD
 
@@ -73,7 +73,7 @@ def test_replies_are_those_of_a_dictionary(game: str, settings: dict[str, Any], 
 def test_positions_of_the_playout_may_be_added_too() -> None:
     """Replies are heeded and learned where a simulation's moves all become edges."""
     policy = LastGoodReply()
-    search = Search(start_of("havannah", {"base": 3}), UCD(c=0.3, table=False), 1, policies=policy, add="all")
+    search = Search(start_of("havannah", {"base": 3}), UCD(c=0.3, table=False), 1, policies=policy, expand="all")
     replies = Replies(policy)
     for _ in range(200):
         simulation = search.simulation()
@@ -86,7 +86,7 @@ def test_positions_of_the_playout_may_be_added_too() -> None:
 
 def tic_tac_toe() -> State:
     """The empty board."""
-    return ucd_envs.rules("tic_tac_toe").initial_state()
+    return ucd_envs.make_rules("tic_tac_toe").initial_state()
 
 
 @pytest.mark.parametrize("forgetting", [False, True])
@@ -107,7 +107,7 @@ def test_a_reply_that_loses_is_forgotten(forgetting: bool) -> None:
 
 def test_a_newer_reply_takes_the_place_of_an_older_one() -> None:
     """In one simulation too: of two answers to a pass in a row of them the later stays."""
-    rules, policy = ucd_envs.rules("go", size=3, komi=1), LastGoodReply()
+    rules, policy = ucd_envs.make_rules("go", size=3, komi=1), LastGoodReply()
     memory = policy.memory(rules)
     teach(rules, policy, memory, [(0, 0), (1, 9), (0, 5), (1, 9), (0, 7)], [1, 0])
     assert table(memory) == {(0, (9,)): 7, (0, (0, 9)): 5, (0, (5, 9)): 7}
@@ -137,7 +137,7 @@ def test_replies_stay_over_the_turns_of_a_game() -> None:
 
 def test_replies_to_two_moves_need_memory() -> None:
     """4,000 actions ask for 64 megabytes, 65,535 for 17 gigabytes."""
-    from ucd_envs.trampolines import facts
+    from ucd_envs.foreign.callbacks import facts
 
     assert len(LastGoodReply().memory(facts("many", 2, 4000, 9))) > 2 * 2 * 4000**2
     with pytest.raises(ValueError, match=r"^replies to two moves need 17179607040 bytes in many.*: length must be 1$"):

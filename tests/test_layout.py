@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-SEAM = {"ucd_envs.records", "ucd_envs.rng", "ucd_envs.rules"}
-STONES = {"ucd_envs.stones", "ucd_envs.stones.chains", "ucd_envs.stones.hexagon", "ucd_envs.stones.rings"}
+SEAM = {"ucd_envs.structs", "ucd_envs.rng", "ucd_envs.rules"}
+STONES = {"ucd_envs.boards", "ucd_envs.boards.chains", "ucd_envs.boards.hexagon", "ucd_envs.boards.rings"}
 """What games of one kind share; it knows no game."""
 SOURCES = sorted([*ROOT.glob("ucd_envs/**/*.py"), *ROOT.glob("ucd_planners/**/*.py")])
 GAMES = sorted(path for path in ROOT.glob("ucd_envs/games/*.py") if path.name != "__init__.py")
@@ -60,7 +60,7 @@ def test_planners_know_games_only_through_the_seam() -> None:
     for path in ROOT.glob("ucd_planners/**/*.py"):
         if path.relative_to(ROOT / "ucd_planners").parts[0] in PEOPLE:
             continue
-        known = {"ucd_envs.games.go", "ucd_envs.stones.chains"} if path.match(EXPERTS) else {"ucd_envs.foreign"}
+        known = {"ucd_envs.games.go", "ucd_envs.boards.chains"} if path.match(EXPERTS) else {"ucd_envs.foreign"}
         outside = {module for module in imports(path) if module.startswith("ucd_envs")} - SEAM - known
         assert not outside, path
 

@@ -20,7 +20,7 @@ LEFT, RIGHT = 0, 1
 
 def leftright(steps: int = 300) -> Rules:
     """The rules of LeftRight with so many steps."""
-    return ucd_envs.rules("leftright", steps=steps)
+    return ucd_envs.make_rules("leftright", steps=steps)
 
 
 def walked(steps: int, path: str) -> State:
@@ -85,16 +85,16 @@ def test_the_same_steps_to_the_left_in_more_steps_are_another_position() -> None
 
 
 @pytest.mark.parametrize(("steps", "made"), [(1, ""), (12, ""), (12, "lrl"), (64, ""), (65, "r"), (300, ""), (300, "l" * 237)])
-@pytest.mark.parametrize("traced", [False, True], ids=["without a trace", "with a trace"])
-def test_playouts_are_binomial(steps: int, made: str, traced: bool) -> None:
+@pytest.mark.parametrize("move_of", [False, True], ids=["without a trace", "with a trace"])
+def test_playouts_are_binomial(steps: int, made: str, move_of: bool) -> None:
     """Steps to the left that are added to those made: chi-square against the exact distribution, rare values left out."""
     rules, rng, left_over = leftright(steps), seeded(steps, len(made)), steps - len(made)
-    start, trace = walked(steps, made).array(), np.zeros(steps * traced, np.int32)
+    start, trace = walked(steps, made).array(), np.zeros(steps * move_of, np.int32)
     payoff, counts, playouts = np.zeros(1), np.zeros(left_over + 1), 20_000
     for _ in range(playouts):
         state = start.copy()
-        assert rules.kernels.playout(rules.board, state, rng, trace) == left_over
-        rules.kernels.payoffs(rules.board, state, payoff)
+        assert rules.kernels.playout(rules.config, state, rng, trace) == left_over
+        rules.kernels.payoffs(rules.config, state, payoff)
         counts[round(payoff[0] * steps) - made.count("l")] += 1
     expected = binom.pmf(np.arange(left_over + 1), left_over, 0.5) * playouts
     common = expected > 10
@@ -109,7 +109,7 @@ def test_every_step_of_a_playout_is_fair() -> None:
     rules, rng, trace = leftright(130), seeded(1), np.zeros(130, np.int32)
     rights = np.zeros(130)
     for _ in range(10_000):
-        rules.kernels.playout(rules.board, rules.initial_state().array(), rng, trace)
+        rules.kernels.playout(rules.config, rules.initial_state().array(), rng, trace)
         rights += trace
     assert np.abs(rights - 5000).max() < 5 * np.sqrt(2500)
 
@@ -132,7 +132,7 @@ def test_a_playout_of_5000_steps_needs_no_stack() -> None:
     """B079: and the trace holds all of them."""
     rules, trace = leftright(5000), np.full(5000, -1, np.int32)
     array = rules.initial_state().array()
-    assert rules.kernels.playout(rules.board, array, seeded(1), trace) == 5000
+    assert rules.kernels.playout(rules.config, array, seeded(1), trace) == 5000
     assert State(rules, array.tobytes()).payoffs() == [(trace == LEFT).sum() / 5000]
 
 
@@ -140,7 +140,7 @@ def test_the_longest_path_has_100000_steps() -> None:
     """A playout reaches its end, and the longest path that is allowed is played right."""
     rules = leftright(100_000)
     array = rules.initial_state().array()
-    rules.kernels.playout(rules.board, array, seeded(1), np.empty(0, np.int32))
+    rules.kernels.playout(rules.config, array, seeded(1), np.empty(0, np.int32))
     state = State(rules, array.tobytes())
     assert (state.over, state.ply) == (True, 100_000)
     assert abs(state.payoffs()[0] - 0.5) < 5 * 0.5 / np.sqrt(100_000)
@@ -166,7 +166,7 @@ def test_the_observation_counts_steps_to_either_side() -> None:
     """As many ones as steps to the left in plane 0, to the right in plane 1."""
     state = walked(5, "lrl")
     planes = np.full((1, 5, 2), -7, np.int8)
-    state.rules.kernels.observe(state.rules.board, state.array(), 0, planes.reshape(-1))
+    state.rules.kernels.observe(state.rules.config, state.array(), 0, planes.reshape(-1))
     assert planes[0].T.tolist() == [[1, 1, 0, 0, 0], [1, 0, 0, 0, 0]]
 
 

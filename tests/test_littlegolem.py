@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ucd_envs.littlegolem import load
+from ucd_envs.formats.littlegolem import load
 
 RECORDS = Path(__file__).parent / "data" / "havannah.txt"
 GAME = (

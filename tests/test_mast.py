@@ -13,8 +13,8 @@ from test_playout_baselines import ALL_GAMES, chi_square, limit, start_of, teach
 from test_policies import Search, Simulation, first_suggestion, policy_moves
 
 import ucd_envs
-from ucd_envs.records import fields
 from ucd_envs.rng import seeded
+from ucd_envs.structs import fields
 from ucd_planners.playouts.choosing import best, padded, scale_of, weigh
 from ucd_planners.playouts.mast import MAST, MEMORY, sums_of
 from ucd_planners.selection.ucd import UCD
@@ -74,7 +74,7 @@ def test_means_are_those_of_a_dictionary(game: str, settings: dict[str, Any], ch
 
 def test_positions_of_the_playout_may_be_added_too() -> None:
     """Each move of a simulation counts once, whether it became an edge or not."""
-    search, means = Search(start_of("hex", {"size": 4}), UCD(table=False), 1, policies=MAST(), add="all"), Means()
+    search, means = Search(start_of("hex", {"size": 4}), UCD(table=False), 1, policies=MAST(), expand="all"), Means()
     for _ in range(200):
         means.add(search.simulation())
     assert table(search.worker.work.memories[0]) == means
@@ -86,7 +86,7 @@ TABLE = {0: (8, 2), 2: (4, 2), 3: (2, 1), 5: (4, 3), 6: (1, 0), 7: (8, 6)}
 
 def taught(policy: MAST, *won: int) -> np.ndarray:
     """A memory with TABLE, and actions that player 0 has won with a hundred times."""
-    rules = ucd_envs.rules("tic_tac_toe")
+    rules = ucd_envs.make_rules("tic_tac_toe")
     memory = policy.memory(rules)
     for action, (count, paid) in {**TABLE, **dict.fromkeys(won, (100, 100))}.items():
         for number in range(count):
@@ -100,7 +100,7 @@ def test_gibbs_plays_each_move_with_its_probability(tau: float, hidden: bool) ->
     """After 4 and 1, 8 never played: exp(Q / tau) of 1/4, 1/2, 1/2, 3/4, 0, 3/4 and 1, whether 4, which is taken, has a weight
     as large as all others or so much that moves have to be listed.
     """
-    state, policy = ucd_envs.rules("tic_tac_toe").initial_state().after(4).after(1), MAST(tau=tau)
+    state, policy = ucd_envs.make_rules("tic_tac_toe").initial_state().after(4).after(1), MAST(tau=tau)
     memory = taught(policy, 4, 1) if hidden else taught(policy)
     weights = {action: math.exp(paid / count / tau) for action, (count, paid) in TABLE.items()} | {8: math.exp(1 / tau)}
     counts = Counter(first_suggestion(state, [(0, 4), (1, 1)], policy, memory, seed) for seed in range(NUMBER))
@@ -117,7 +117,7 @@ def test_gibbs_plays_each_move_with_its_probability(tau: float, hidden: bool) ->
 
 def test_moves_are_listed_where_drawing_is_in_vain() -> None:
     """Where 2, 3 and 7 are left with 1/2, 1/2 and 3/4, and all actions that are taken have won."""
-    rules, policy, colder = ucd_envs.rules("tic_tac_toe"), MAST(tau=0.1), MAST(tau=0.01)
+    rules, policy, colder = ucd_envs.make_rules("tic_tac_toe"), MAST(tau=0.1), MAST(tau=0.01)
     state, moves = rules.initial_state(), []
     for action in (4, 0, 1, 6, 5, 8):
         moves.append((state.player, action))
@@ -136,7 +136,7 @@ def test_moves_are_listed_where_drawing_is_in_vain() -> None:
 def test_the_greedy_choice_is_left_to_chance_with_epsilon(epsilon: float) -> None:
     """Else it is one of the best, each as often: after 4 and 1, 8 taken too, that is 5 or 7 with 3/4."""
     policy, number = MAST(choice="greedy", epsilon=epsilon), 6000
-    state = ucd_envs.rules("tic_tac_toe").initial_state().after(4).after(1).after(8).after(0)
+    state = ucd_envs.make_rules("tic_tac_toe").initial_state().after(4).after(1).after(8).after(0)
     moves, memory = [(0, 4), (1, 1), (0, 8), (1, 0)], taught(policy)
     counts = Counter(first_suggestion(state, moves, policy, memory, seed) for seed in range(number))
     assert set(counts) <= {-1, 5, 7}

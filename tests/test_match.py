@@ -19,9 +19,9 @@ from ucd_envs import registry
 from ucd_planners.arena import match as arena
 from ucd_planners.arena.agents import StoppedError
 from ucd_planners.arena.match import Game, Match, MatchResult, Solo, Tally, play_game, play_match
+from ucd_planners.intervals import wilson
 from ucd_planners.notation import planner_from
 from ucd_planners.planner import Planner
-from ucd_planners.statistics import wilson
 
 HEX = {"size": 3}
 
@@ -115,7 +115,7 @@ def test_the_planner_of_a_seat_makes_the_moves_of_that_seat(number: int) -> None
 
 def test_a_payoff_is_that_of_the_seat_of_a() -> None:
     for game in play_match(noughts(games=40)).games:
-        state = registry.rules("tic_tac_toe").initial_state()
+        state = registry.make_rules("tic_tac_toe").initial_state()
         for move in game.moves:
             state = state.after(move)
         assert state.payoffs()[game.seat] == game.payoff
@@ -280,7 +280,7 @@ def test_games_of_a_solo_depend_on_seed_and_number_alone() -> None:
 
 def test_a_game_begins_as_a_planner_with_the_seed_of_its_number_does() -> None:
     seed = int(np.random.SeedSequence((5, 0, 0)).generate_state(1, np.uint64)[0])
-    state = registry.rules("leftright", steps=6).initial_state()
+    state = registry.make_rules("leftright", steps=6).initial_state()
     assert play_game(solo(), 0).moves[0] == planner_from("uct(c=0.3)", playouts=20, seed=seed).search(state).action
 
 

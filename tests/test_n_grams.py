@@ -14,7 +14,7 @@ from test_playout_baselines import ALL_GAMES, chi_square, limit, start_of, teach
 from test_policies import Search, Simulation, first_suggestion, policy_moves
 
 import ucd_envs
-from ucd_envs.records import fields
+from ucd_envs.structs import fields
 from ucd_planners import uct
 from ucd_planners.playouts.n_grams import GRAM, MEMORY, NGrams, grams_of, marks_of, pairs_of, singles_of
 from ucd_planners.selection.ucd import UCD
@@ -57,10 +57,10 @@ class Grams(dict[Gram, list[Fraction]]):
                     found[action].append(Fraction(1))
         return found
 
-    def forget(self, places: int, longest: int) -> bool:
+    def forget(self, places: int, max_plies: int) -> bool:
         """Forgets 3-grams of the fewest simulations where the table has no room for another game; whether it had none."""
         longer = {gram: numbers[0] for gram, numbers in self.items() if len(gram[1]) == 3}
-        if len(longer) + longest <= places // 2:
+        if len(longer) + max_plies <= places // 2:
             return False
         least = 0
         while sum(count > least for count in longer.values()) > places // 4:
@@ -145,7 +145,7 @@ def assert_plays(search: Search, grams: Grams) -> None:
 def test_positions_of_the_playout_may_be_added_too() -> None:
     """Each n-gram of a simulation counts once, whether its moves became edges or not."""
     policy = NGrams()
-    search, grams = Search(start_of("hex", {"size": 4}), UCD(table=False), 1, policies=policy, add="all"), Grams(policy)
+    search, grams = Search(start_of("hex", {"size": 4}), UCD(table=False), 1, policies=policy, expand="all"), Grams(policy)
     for _ in range(200):
         grams.add(search.simulation())
     assert_right(search, grams)
@@ -159,7 +159,7 @@ def test_gibbs_plays_each_move_with_its_probability(tau: float) -> None:
     So 0 is worth 9/10 as a move, after 1, and after 4 and 1; 2 is worth 1, since 6 are too few for more; 3 is worth 0 as a move
     and after 1.
     """
-    rules, policy = ucd_envs.rules("tic_tac_toe"), NGrams(tau=tau)
+    rules, policy = ucd_envs.make_rules("tic_tac_toe"), NGrams(tau=tau)
     memory = policy.memory(rules)
     for number in range(10):
         teach(rules, policy, memory, [(0, 4), (1, 1), (0, 0)], [number > 0, number == 0])
@@ -183,7 +183,7 @@ def test_gibbs_plays_each_move_with_its_probability(tau: float) -> None:
 
 def assert_frequencies(memory: np.ndarray, policy: NGrams, values: dict[int, float]) -> None:
     """The third moves of tic-tac-toe after 4 and 1 are played with the probabilities of these values."""
-    state, number = ucd_envs.rules("tic_tac_toe").initial_state().after(4).after(1), 6000
+    state, number = ucd_envs.make_rules("tic_tac_toe").initial_state().after(4).after(1), 6000
     counts = Counter(first_suggestion(state, [(0, 4), (1, 1)], policy, memory, seed) for seed in range(number))
     assert set(counts) <= set(values)
     weights = {action: math.exp(value / policy.tau) for action, value in values.items()}
@@ -197,7 +197,7 @@ def assert_frequencies(memory: np.ndarray, policy: NGrams, values: dict[int, flo
 @pytest.mark.parametrize("epsilon", [0, 0.3, 1])
 def test_the_greedy_choice_is_left_to_chance_with_epsilon(epsilon: float) -> None:
     """Else, where nothing is known, it is any move, each as often."""
-    policy, number, state = NGrams(choice="greedy", epsilon=epsilon), 6000, ucd_envs.rules("tic_tac_toe").initial_state()
+    policy, number, state = NGrams(choice="greedy", epsilon=epsilon), 6000, ucd_envs.make_rules("tic_tac_toe").initial_state()
     memory = policy.memory(state.rules)
     counts = Counter(first_suggestion(state, [], policy, memory, seed) for seed in range(number))
     assert set(counts) <= {-1, *range(9)}
@@ -208,7 +208,7 @@ def test_the_greedy_choice_is_left_to_chance_with_epsilon(epsilon: float) -> Non
 
 def tight(game: str, policy: NGrams, **settings: Any) -> NGrams:
     """A policy that has no more memory than it needs."""
-    rules = ucd_envs.rules(game, **settings)
+    rules = ucd_envs.make_rules(game, **settings)
     needed = len(policy.memory(rules))
     with pytest.raises(ValueError, match=rf"^most_bytes must be {needed} or more for the n-grams of one game of .*, not 1$"):
         NGrams(most_bytes=1).memory(rules)
@@ -222,14 +222,14 @@ def test_the_rarest_3_grams_are_forgotten(game: str, settings: dict[str, Any]) -
     """Where the table may not grow: it has room for four games at the beginning, and forgets time after time."""
     policy = tight(game, NGrams(least=2, choice="greedy", epsilon=0), **settings)
     search, grams, times = Search(start_of(game, settings), UCD(table=False), 1, policies=policy), Grams(policy), 0
-    places, longest = fields(search.worker.work.memories[0], MEMORY).places, search.start.rules.longest
+    places, max_plies = fields(search.worker.work.memories[0], MEMORY).places, search.start.rules.max_plies
     for _ in range(300):
         simulation = search.simulation()
         for place in range(simulation.descent, len(simulation.moves)):
             values = {action: sum(known) / len(known) for action, known in grams.values(simulation, place).items()}
             assert values[simulation.moves[place][1]] >= max(values.values()) - ROUNDING
         grams.add(simulation)
-        times += grams.forget(places, longest)
+        times += grams.forget(places, max_plies)
     assert_right(search, grams)
     assert times > 5
     assert len(search.worker.work.memories[0]) == policy.most_bytes

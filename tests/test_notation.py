@@ -111,9 +111,9 @@ UNPARSABLE = [
         ("ucd(d1=inf)", "ucd", {"d1": math.inf}),
         ("x(a=true, b=false, c=True, d=False)", "x", {"a": True, "b": False, "c": True, "d": False}),
         ("x(a=none, b=None)", "x", {"a": None, "b": None}),
-        ("uct(final=mean)", "uct", {"final": "mean"}),
-        ("uct(final='lower_bound')", "uct", {"final": "lower_bound"}),
-        ('uct(final="mean")', "uct", {"final": "mean"}),
+        ("uct(final_move=mean)", "uct", {"final_move": "mean"}),
+        ("uct(final_move='lower_bound')", "uct", {"final_move": "lower_bound"}),
+        ('uct(final_move="mean")', "uct", {"final_move": "mean"}),
         ("x(a='', b='inf', c='1', d='a, b=2)')", "x", {"a": "", "b": "inf", "c": "1", "d": "a, b=2)"}),
         ("\tucd\n( d1 = 0 ,d2=1,\n  d3= 2 , c =0.3 )\n", "ucd", {"d1": 0, "d2": 1, "d3": 2, "c": 0.3}),
         ("x(a=" + "9" * 39 + ")", "x", {"a": 10**39 - 1}),
@@ -161,7 +161,7 @@ def test_a_hostile_text_is_answered_at_once(unit: str) -> None:
     assert time.process_time() - began < 0.5
 
 
-@pytest.mark.parametrize("form", ["uct(c={})", "{}", "uct({})", "uct(final='{}')", 'uct(final="{}")'])
+@pytest.mark.parametrize("form", ["uct(c={})", "{}", "uct({})", "uct(final_move='{}')", 'uct(final_move="{}")'])
 def test_nothing_is_evaluated(form: str, tmp_path: Path) -> None:
     trap = tmp_path / "evaluated"
     with pytest.raises((ValueError, TypeError)):
@@ -201,7 +201,7 @@ def test_an_unknown_parameter_is_answered_by_those_there_are(key: str) -> None:
         ("ucd(d1=0.5)", r"d1 must be 0, 1, 2, \.\.\. or inf, not 0\.5"),
         ("ucd(d2=-1)", r"d2 must be 0, 1, 2, \.\.\. or inf, not -1"),
         ("ucd(backup=none)", "backup must be one of descent, section_3_4, not None"),
-        ("uct(final=best)", "final must be one of visits, mean, lower_bound, not 'best'"),
+        ("uct(final_move=best)", "final_move must be one of visits, mean, lower_bound, not 'best'"),
         ("uct(playouts=0)", r"playouts must be from 1 to \d+, not 0"),
         ("uct(seconds=0)", "seconds must be a finite number above 0, not 0"),
         ("uct(seconds=inf)", "seconds must be a finite number above 0, not inf"),
@@ -239,8 +239,8 @@ def test_parameters_reach_the_selection() -> None:
 
 
 def test_parameters_reach_the_planner() -> None:
-    planner = planner_from("uct(seed=5, workers=2, final=mean, max_nodes=99)", playouts=7)
-    assert (planner.seed, planner.workers, planner.final, planner.max_nodes) == (5, 2, "mean", 99)
+    planner = planner_from("uct(seed=5, workers=2, final_move=mean, max_nodes=99)", playouts=7)
+    assert (planner.seed, planner.workers, planner.final_move, planner.max_nodes) == (5, 2, "mean", 99)
 
 
 def budget(planner: Planner) -> tuple[int | None, float | None]:

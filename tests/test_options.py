@@ -1,6 +1,6 @@
 """The options of a search against definitions in exact fractions: add, urgency, store and keep, alone and together.
 
-add="all" makes every position of a simulation a node and the way to the end of the game its path; urgency is the bound of an
+expand="all" makes every position of a simulation a node and the way to the end of the game its path; urgency is the bound of an
 untried move; store="nodes" keeps the playouts that ended at a position there, for all edges into it; keep goes on in the graph
 of the search before. Each graph is compared with a log of all paths (tests/searching.py, tests/oracle.py).
 """
@@ -56,15 +56,15 @@ def test_cached_values_are_the_definitions_where_nodes_keep_playouts(depths: tup
     """All of {0, 1, 2, 3, inf}^3 with store="nodes", on a graph of its own."""
     seed = DEPTHS.index(depths)
     start = random_games(seed)[seed % 3]
-    assert_exact(start, UCD(*depths, C, store="nodes"), 30, {30}, seed=seed, add=add)
+    assert_exact(start, UCD(*depths, C, store="nodes"), 30, {30}, seed=seed, expand=add)
 
 
 @every_depth
 def test_cached_values_are_the_definitions_where_all_positions_are_added(depths: tuple[float, float, float]) -> None:
-    """All of {0, 1, 2, 3, inf}^3 with add="all", on a graph of its own."""
+    """All of {0, 1, 2, 3, inf}^3 with expand="all", on a graph of its own."""
     seed = DEPTHS.index(depths)
     start = random_games(seed, width=9)[seed % 3]
-    assert_exact(start, UCD(*depths, C), 30, {30}, seed=seed, add="all")
+    assert_exact(start, UCD(*depths, C), 30, {30}, seed=seed, expand="all")
 
 
 URGENCIES = (INF, 1.3, 0.9, 0.5, 0.0)
@@ -75,14 +75,14 @@ URGENCIES = (INF, 1.3, 0.9, 0.5, 0.0)
 def test_cached_values_are_the_definitions_with_options_together(selection: Any, add: str) -> None:
     """In random graphs for one, two and three players and in the package's games, each with another urgency."""
     for start, urgency in zip((*random_games(seed=500), *real_games()), cycle(URGENCIES)):
-        assert_exact(start, selection, 30, {3, 7, 30}, add=add, urgency=urgency)
+        assert_exact(start, selection, 30, {3, 7, 30}, expand=add, first_play_urgency=urgency)
 
 
 @every_selection
 def test_cached_values_are_the_definitions_after_every_playout(selection: Any) -> None:
     """No value is right only now and then."""
     for add, urgency, start in zip(("all", "first", "all"), (INF, 0.6, 0.8), random_games(seed=600), strict=True):
-        assert_exact(start, selection, 18, set(range(19)), add=add, urgency=urgency)
+        assert_exact(start, selection, 18, set(range(19)), expand=add, first_play_urgency=urgency)
 
 
 @pytest.mark.slow
@@ -94,26 +94,28 @@ def test_cached_values_are_the_definitions_in_many_graphs(selection: Any, add: s
     for seed in range(8):
         sizes = {"width": 3 + seed, "branching": 2 + seed % 5, "plies": 4 + seed}
         for start in random_games(2000 + seed, **sizes):
-            assert_choices(start, selection, 30, add=add, urgency=urgency)
+            assert_choices(start, selection, 30, expand=add, first_play_urgency=urgency)
             for most_edges in (10, 40, 2**20):
-                assert_exact(start, selection, 80, {40, 80}, seed=seed, most_edges=most_edges, add=add, urgency=urgency)
+                assert_exact(
+                    start, selection, 80, {40, 80}, seed=seed, most_edges=most_edges, expand=add, first_play_urgency=urgency
+                )
 
 
 @every_selection
 @every_add
 @pytest.mark.parametrize("most_edges", [1, 3, 7, 20])
 def test_cached_values_are_the_definitions_in_a_full_graph(selection: Any, add: str, most_edges: int) -> None:
-    """At every limit the path of a playout goes to the end of the game, or no further than add="first" would, and that only
+    """At every limit the path of a playout goes to the end of the game, or no further than expand="first" would, and that only
     when the longest game might not have fitted."""
     for start, urgency in zip(random_games(seed=700), (INF, 0.7, 0.4), strict=True):
-        search = Search(start, selection, most_edges=most_edges, add=add, urgency=urgency)
-        log, longest = log_of(selection, start.rules.players), start.rules.longest - start.ply
+        search = Search(start, selection, most_edges=most_edges, expand=add, first_play_urgency=urgency)
+        log, max_plies = log_of(selection, start.rules.players), start.rules.max_plies - start.ply
         for path, payoffs in search.steps(30):
             known, before = set(log.out), len(log.edges())
             log.record(path, payoffs)
             if add == "all" and path[-1][2] is not None:
                 assert all(target in known for _, _, target in path[:-1])
-                assert before + longest > most_edges
+                assert before + max_plies > most_edges
             assert search.graph.count("edge_count") == len(log.edges()) <= most_edges
         assert_right(search, log, selection)
 
@@ -134,7 +136,7 @@ def test_playouts_at_nodes_are_seen_by_every_edge_into_them() -> None:
                 (search.graph.exploit[number], search.graph.explore[number] ** -2)
                 for action in (first[0][1], second[0][1])
                 for number, _, edge in search.edges()
-                if edge == (start.position, action)
+                if edge == (start.key, action)
             )
             seen[store] = [*x, *y, search.graph.sums[search.root, 1]]
         assert seen["edges"] == pytest.approx([(w1 + w2) / 2, 2, w2, 1, 3])
@@ -148,7 +150,7 @@ def test_playouts_at_nodes_are_seen_by_every_edge_into_them() -> None:
 def test_with_all_every_path_goes_to_the_end_and_every_position_of_it_is_a_node(selection: Any) -> None:
     """Each position is a node as soon as a playout has passed it, and n' is that of edges that end the game."""
     for start in (*random_games(seed=800), *real_games()):
-        search, passed = Search(start, selection, add="all"), set()
+        search, passed = Search(start, selection, expand="all"), set()
         for path, payoffs in search.steps(12):
             assert path[-1][2] is None
             state = start
@@ -169,7 +171,7 @@ def test_with_first_no_path_goes_beyond_the_first_new_position(selection: Any) -
     """All positions but the last were nodes before; in a tree, ends of edges."""
     for start in (*random_games(seed=800), *real_games()):
         log = log_of(selection, start.rules.players)
-        for path, payoffs in Search(start, selection, add="first").steps(25):
+        for path, payoffs in Search(start, selection, expand="first").steps(25):
             assert all(target in log.out for _, _, target in path[:-1])
             assert path[-1][2] not in log.out
             log.record(path, payoffs)
@@ -179,8 +181,8 @@ def test_with_first_no_path_goes_beyond_the_first_new_position(selection: Any) -
 @pytest.mark.parametrize("keep", [True, False])
 def test_figures_of_a_search_are_those_of_its_graph(add: str, keep: bool) -> None:
     """Every edge ends the game, made its target's node, or met a known position."""
-    planner = simple_way(playouts=500, seed=1, add=add, keep=keep)
-    for _, result in played(planner, ucd_envs.rules("connect_four", columns=4, rows=4).initial_state()):
+    planner = simple_way(playouts=500, seed=1, expand=add, reuse_graph=keep)
+    for _, result in played(planner, ucd_envs.make_rules("connect_four", columns=4, rows=4).initial_state()):
         graph = planner._workers[0].graph
         edges = np.concatenate([graph.edges[graph.block(node)] for node in range(graph.count("node_count"))])
         assert (result.nodes, result.edges) == (graph.count("node_count"), len(edges))
@@ -195,7 +197,7 @@ def test_playouts_are_random_games_whether_their_positions_are_added_or_not(add:
     start = hash_game.listed(game).initial_state()
     ends = np.zeros(24, int)
     for seed in range(3000):
-        _, payoffs = Search(start, UCD(c=C), seed=seed, add=add).step()
+        _, payoffs = Search(start, UCD(c=C), seed=seed, expand=add).step()
         ends[round(23 * payoffs[0])] += 1
     expected = 3000 / 12
     assert ends[12:].sum() == 0
@@ -205,8 +207,8 @@ def test_playouts_are_random_games_whether_their_positions_are_added_or_not(add:
 @pytest.mark.parametrize("selection", [TREE, UCD(1, 0, 1, C), UCD(2, 2, 2, C, store="nodes"), UpdateAll(C)], ids=told)
 def test_without_a_limit_all_adds_an_edge_for_every_new_move_of_a_playout(selection: Any) -> None:
     """10,000 playouts, with every array grown many times: the visits of edges that end the game are all playouts."""
-    start = ucd_envs.rules("connect_four", columns=5, rows=4).initial_state()
-    search = Search(start, selection, add="all")
+    start = ucd_envs.make_rules("connect_four", columns=5, rows=4).initial_state()
+    search = Search(start, selection, expand="all")
     search.run(10_000)
     graph = search.graph
     edges = np.concatenate([graph.edges[graph.block(node)] for node, _ in search.nodes()])
@@ -225,14 +227,14 @@ def test_every_choice_follows_urgency_and_bounds(selection: Any, add: str) -> No
     largest bound of the tried ones, or when there is none; else a move with that bound."""
     kinds: set[str] = set()
     for start, urgency in zip((*random_games(seed=7), *real_games()), cycle((0.5, INF, 0.9, 0.0, 1.3))):
-        kinds |= assert_choices(start, selection, 25, add=add, urgency=urgency)
+        kinds |= assert_choices(start, selection, 25, expand=add, first_play_urgency=urgency)
     assert kinds == {"untried", "tried"}
 
 
 def assert_choices(start: State, selection: Any, playouts: int, add: str, urgency: float) -> set[str]:
     """Every choice of so many playouts is allowed; the kinds of moves that were chosen."""
     kinds = set()
-    search, log = Search(start, selection, add=add, urgency=urgency), log_of(selection, start.rules.players)
+    search, log = Search(start, selection, expand=add, first_play_urgency=urgency), log_of(selection, start.rules.players)
     for path, payoffs in search.steps(playouts):
         for source, action, target in path:
             kinds.add(assert_choice(log, selection, search.states[source], source, action, urgency))
@@ -269,10 +271,10 @@ def same(left: SearchResult, right: SearchResult) -> bool:
 def test_the_defaults_are_the_search_without_options(planner: Callable[..., Planner]) -> None:
     """To the last bit, search after search, whether they are left out or said."""
     parameters = inspect.signature(Planner.__init__).parameters
-    assert [parameters[name].default for name in ("add", "urgency", "keep")] == ["first", INF, False]
+    assert [parameters[name].default for name in ("expand", "first_play_urgency", "reuse_graph")] == ["first", INF, False]
     for start in real_games():
         left_out = planner(playouts=300, seed=3)
-        said = planner(playouts=300, seed=3, add="first", urgency=INF, keep=False)
+        said = planner(playouts=300, seed=3, expand="first", first_play_urgency=INF, reuse_graph=False)
         assert all(same(left_out.search(start), said.search(start)) for _ in range(3))
         assert left_out.search(start).visits.sum() >= 300
 
@@ -293,7 +295,7 @@ def test_a_move_is_tried_alone_while_its_bound_is_above_the_urgency(planner: Cal
     game = {"root": (0, ["a", "b", 0.5]), "a": (1, ["c", 0.5]), "b": (1, ["c", 0.5]), "c": (0, [0.5] * 5)}
     start = hash_game.listed(game).initial_state()
     for seed in range(20):
-        result = planner(playouts=200, seed=seed, urgency=0.49).search(start)
+        result = planner(playouts=200, seed=seed, first_play_urgency=0.49).search(start)
         assert sorted(result.visits.tolist()) == [0, 0, 200]
         assert result.edges == len(result.principal_variation) == result.depth
 
@@ -301,8 +303,8 @@ def test_a_move_is_tried_alone_while_its_bound_is_above_the_urgency(planner: Cal
 def test_a_move_with_a_bound_equal_to_the_urgency_is_left_for_an_untried_one() -> None:
     """Without exploration the bounds of the three moves are exactly 1/2."""
     start = hash_game.listed({"root": (0, [0.5] * 3)}).initial_state()
-    assert uct(c=0, playouts=3, seed=0, urgency=0.5).search(start).visits.tolist() == [1, 1, 1]
-    assert sorted(uct(c=0, playouts=3, seed=0, urgency=0.4999).search(start).visits.tolist()) == [0, 0, 3]
+    assert uct(c=0, playouts=3, seed=0, first_play_urgency=0.5).search(start).visits.tolist() == [1, 1, 1]
+    assert sorted(uct(c=0, playouts=3, seed=0, first_play_urgency=0.4999).search(start).visits.tolist()) == [0, 0, 3]
 
 
 def test_urgency_worked_out_by_hand() -> None:
@@ -310,8 +312,8 @@ def test_urgency_worked_out_by_hand() -> None:
     n = 1 ... 5, 0.744 for 9, 0.730 for 10, 0.637 for 20. With an urgency of 0.25 the second move is tried at once. With 0.24
     it never is, and with anything in between the first playout decides."""
     start = hash_game.listed({"root": (0, [0.25] * 2)}).initial_state()
-    assert uct(c=1, playouts=2, seed=0, urgency=0.25).search(start).visits.tolist() == [1, 1]
-    assert sorted(uct(c=1, playouts=3000, seed=0, urgency=0.2499).search(start).visits.tolist()) == [0, 3000]
+    assert uct(c=1, playouts=2, seed=0, first_play_urgency=0.25).search(start).visits.tolist() == [1, 1]
+    assert sorted(uct(c=1, playouts=3000, seed=0, first_play_urgency=0.2499).search(start).visits.tolist()) == [0, 3000]
 
 
 def test_an_untried_move_is_tried_when_the_bound_has_fallen_to_the_urgency() -> None:
@@ -320,7 +322,7 @@ def test_an_untried_move_is_tried_when_the_bound_has_fallen_to_the_urgency() -> 
     start = hash_game.listed({"root": (0, ["a", "a"]), "a": (1, [0.0, 0.0, 0.0, 1.0])}).initial_state()
     turns = []
     for seed in range(50):
-        playouts = list(Search(start, UCD(c=0), seed=seed, urgency=0.5).steps(30))
+        playouts = list(Search(start, UCD(c=0), seed=seed, first_play_urgency=0.5).steps(30))
         moves = [path[0][1] for path, _ in playouts]
         turns.append(next(turn for turn, move in enumerate(moves) if move != moves[0]))
         means = [sum(payoffs[0] for _, payoffs in playouts[:count]) / count for count in range(1, turns[-1] + 1)]
@@ -334,7 +336,7 @@ def test_untried_moves_are_chosen_at_random_with_an_urgency() -> None:
     start = hash_game.listed({"root": (0, [0.0] * 4)}).initial_state()
     first, second = np.zeros(4), np.zeros(4)
     for seed in range(2000):
-        paths = [path for path, _ in Search(start, UCD(c=C), seed=seed, urgency=0.9).steps(2)]
+        paths = [path for path, _ in Search(start, UCD(c=C), seed=seed, first_play_urgency=0.9).steps(2)]
         first[paths[0][0][1]] += 1
         second[paths[1][0][1]] += 1
     for count in (first, second):
@@ -395,7 +397,7 @@ def known(search: Search, state: State) -> list[int]:
     """The nodes of a position in a search that keeps its graph."""
     graph = search.graph
     positions = graph.positions[: graph.count("node_count")]
-    return [node for node in range(len(positions)) if positions[node].tobytes() == state.position]
+    return [node for node in range(len(positions)) if positions[node].tobytes() == state.key]
 
 
 def go_on(search: Search, log: Any, selection: Any, state: State) -> tuple[Any, str]:
@@ -414,13 +416,13 @@ def go_on(search: Search, log: Any, selection: Any, state: State) -> tuple[Any, 
     if search.tree:
         assert any(below(before, names[node]) == after_it for node in nodes if node in names)
         return log, "rebuilt" if graph.count("node_count") < count else "whole"
-    assert graph.positions[search.root].tobytes() == state.position
-    assert below(after_it, state.position) == below(before, state.position)
+    assert graph.positions[search.root].tobytes() == state.key
+    assert below(after_it, state.key) == below(before, state.key)
     if graph.count("node_count") == count:
         assert after_it == before
         return log, "whole"
-    assert after_it == below(before, state.position)
-    log.forget(state.position)
+    assert after_it == below(before, state.key)
+    log.forget(state.key)
     return log, "rebuilt"
 
 
@@ -439,7 +441,7 @@ def test_a_kept_graph_is_right_through_whole_games(selection: Any, add: str) -> 
     rebuilding gave back."""
     for number, start in enumerate((*random_games(seed=900, plies=9), *real_games()[2:])):
         rng = np.random.default_rng(number)
-        search = Search(start, selection, keep=True, add=add, urgency=(INF, 0.8)[number % 2])
+        search = Search(start, selection, reuse_graph=True, expand=add, first_play_urgency=(INF, 0.8)[number % 2])
         log, state = log_of(selection, start.rules.players), start
         while not state.over:
             if state is not start:
@@ -460,7 +462,7 @@ def test_a_search_after_going_back_to_an_earlier_position_is_right(selection: An
     ends: set[str] = set()
     for number, start in enumerate((*random_games(seed=1000), *real_games())):
         rng = np.random.default_rng(number)
-        search, log = Search(start, selection, keep=True), log_of(selection, start.rules.players)
+        search, log = Search(start, selection, reuse_graph=True), log_of(selection, start.rules.players)
         line = [start]
         for turn in range(24):
             if turn:
@@ -483,7 +485,7 @@ def test_a_search_after_going_back_to_an_earlier_position_is_right(selection: An
 def test_a_kept_graph_is_right_at_every_limit(selection: Any, add: str, most_edges: int) -> None:
     """It never grows over the limit, whatever of it is garbage, and every playout of every search is made."""
     for start in random_games(seed=1100, plies=9):
-        search = Search(start, selection, keep=True, add=add, most_edges=most_edges)
+        search = Search(start, selection, reuse_graph=True, expand=add, most_edges=most_edges)
         log, state = log_of(selection, start.rules.players), start
         while not state.over:
             if state is not start:
@@ -504,7 +506,7 @@ def test_a_kept_tree_is_right_through_whole_games(add: str, tree: bool) -> None:
     for seed, players in product(range(8), (1, 2, 3)):
         width = {"tree": True} if tree else {"width": 5}
         start = hash_game.rules(seed=seed, players=players, branching=3, plies=8, **width).initial_state()
-        search, state = Search(start, TREE, seed=seed, keep=True, add=add), start
+        search, state = Search(start, TREE, seed=seed, reuse_graph=True, expand=add), start
         while not state.over:
             if state is not start:
                 ends.add(go_on(search, None, TREE, state)[1])
@@ -562,9 +564,9 @@ def played(planner: Planner, state: State, seed: int = 0) -> Iterator[tuple[Stat
 @every_add
 def test_visits_of_a_kept_position_are_added_to(planner: Callable[..., Planner], add: str) -> None:
     """Result by result, from outside: as many playouts as asked for, legal moves, visits on top of those there were."""
-    search = planner(playouts=200, seed=1, keep=True, add=add)
+    search = planner(playouts=200, seed=1, reuse_graph=True, expand=add)
     more = 0
-    for state, result in played(search, ucd_envs.rules("connect_four", columns=5, rows=5).initial_state()):
+    for state, result in played(search, ucd_envs.make_rules("connect_four", columns=5, rows=5).initial_state()):
         assert result.playouts == 200
         assert result.actions.tolist() == state.legal_actions()
         assert result.visits.sum() >= 200
@@ -579,7 +581,7 @@ def test_visits_of_a_kept_position_are_added_to(planner: Callable[..., Planner],
 def test_a_second_search_of_one_position_adds_to_the_first(planner: Callable[..., Planner]) -> None:
     """The same state again: visits add up, and after a reset the first search is repeated to the last bit."""
     start = real_games()[1]
-    search = planner(playouts=100, seed=1, keep=True)
+    search = planner(playouts=100, seed=1, reuse_graph=True)
     first, second = search.search(start), search.search(start)
     assert second.playouts == 100
     assert (second.visits >= first.visits).all()
@@ -592,9 +594,9 @@ def test_a_second_search_of_one_position_adds_to_the_first(planner: Callable[...
 @every_keeper
 def test_a_position_that_is_not_in_the_graph_begins_afresh(planner: Callable[..., Planner]) -> None:
     """Another position of the game, and another game: to the last bit what a search without a graph finds there."""
-    start, other = after(ucd_envs.rules("tic_tac_toe"), 0, 1), after(ucd_envs.rules("tic_tac_toe"), 8, 2)
-    for elsewhere in (other, ucd_envs.rules("hex", size=3).initial_state()):
-        keeping, plain = (planner(playouts=150, seed=5, keep=keep) for keep in (True, False))
+    start, other = after(ucd_envs.make_rules("tic_tac_toe"), 0, 1), after(ucd_envs.make_rules("tic_tac_toe"), 8, 2)
+    for elsewhere in (other, ucd_envs.make_rules("hex", size=3).initial_state()):
+        keeping, plain = (planner(playouts=150, seed=5, reuse_graph=keep) for keep in (True, False))
         assert same(keeping.search(start), plain.search(start))
         assert same(keeping.search(elsewhere), plain.search(elsewhere))
 
@@ -611,8 +613,8 @@ def test_without_keep_a_search_begins_afresh(planner: Callable[..., Planner]) ->
 @every_keeper
 def test_workers_keep_their_own_graphs(planner: Callable[..., Planner]) -> None:
     """Two of them through a game: the same seed gives the same, and each graph's root has its share of playouts or more."""
-    start = ucd_envs.rules("connect_four", columns=4, rows=5).initial_state()
-    left, right = (planner(playouts=301, seed=2, workers=2, keep=True) for _ in range(2))
+    start = ucd_envs.make_rules("connect_four", columns=4, rows=5).initial_state()
+    left, right = (planner(playouts=301, seed=2, workers=2, reuse_graph=True) for _ in range(2))
     games = list(played(left, start)), list(played(right, start))
     assert all(a[0] == b[0] and same(a[1], b[1]) for a, b in zip(*games, strict=True))
     assert all(result.playouts == 301 and result.visits.sum() >= 301 for _, result in games[0])
@@ -633,10 +635,10 @@ def test_memory_is_given_back_over_a_long_game(selection: Any, game: str) -> Non
     could be reached after the largest search so far, and what one search adds; memory goes with that, and not with all that
     was ever added, which in Hex is several times as much."""
     start, playouts = {
-        "leftright": (ucd_envs.rules("leftright", steps=64).initial_state(), 200),
-        "hex": (ucd_envs.rules("hex", size=7).initial_state(), 1000),
+        "leftright": (ucd_envs.make_rules("leftright", steps=64).initial_state(), 200),
+        "hex": (ucd_envs.make_rules("hex", size=7).initial_state(), 1000),
     }[game]
-    search, state = Search(start, selection, keep=True), start
+    search, state = Search(start, selection, reuse_graph=True), start
     grown, reached, most, fresh_bytes = [], [], [], 0
     while not state.over:
         if state is not start:
@@ -659,8 +661,8 @@ def test_memory_is_given_back_over_a_long_game(selection: Any, game: str) -> Non
 def test_a_full_kept_graph_goes_on(planner: Callable[..., Planner]) -> None:
     """A whole game in a graph of 2, 10 or 100 nodes: every search makes its playouts and has a legal move to play."""
     for most in (2, 10, 100):
-        for start in (ucd_envs.rules("connect_four", columns=4, rows=4).initial_state(), real_games()[3]):
-            for state, result in played(planner(playouts=100, seed=3, keep=True, max_nodes=most), start):
+        for start in (ucd_envs.make_rules("connect_four", columns=4, rows=4).initial_state(), real_games()[3]):
+            for state, result in played(planner(playouts=100, seed=3, reuse_graph=True, max_nodes=most), start):
                 assert result.playouts == 100
                 assert result.action in state.legal_actions()
                 assert result.visits.sum() >= 1
@@ -673,18 +675,18 @@ def test_a_full_kept_graph_goes_on(planner: Callable[..., Planner]) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"add": "some"}, ValueError, "add must be one of first, all, not 'some'"),
-        ({"add": None}, ValueError, "add must be one of first, all, not None"),
-        ({"urgency": math.nan}, ValueError, "urgency .*nan"),
-        ({"urgency": -1}, ValueError, "urgency .*-1"),
-        ({"urgency": -math.inf}, ValueError, "urgency .*-inf"),
-        ({"urgency": "x"}, TypeError, "urgency must be a number, not 'x'"),
-        ({"urgency": True}, TypeError, "urgency must be a number, not True"),
-        ({"urgency": None}, TypeError, "urgency must be a number, not None"),
+        ({"expand": "some"}, ValueError, "expand must be one of first, all, not 'some'"),
+        ({"expand": None}, ValueError, "expand must be one of first, all, not None"),
+        ({"first_play_urgency": math.nan}, ValueError, "first_play_urgency .*nan"),
+        ({"first_play_urgency": -1}, ValueError, "first_play_urgency .*-1"),
+        ({"first_play_urgency": -math.inf}, ValueError, "first_play_urgency .*-inf"),
+        ({"first_play_urgency": "x"}, TypeError, "first_play_urgency must be a number, not 'x'"),
+        ({"first_play_urgency": True}, TypeError, "first_play_urgency must be a number, not True"),
+        ({"first_play_urgency": None}, TypeError, "first_play_urgency must be a number, not None"),
         ({"store": "x"}, ValueError, "store must be one of edges, nodes, not 'x'"),
-        ({"keep": "yes"}, TypeError, "keep must be True or False, not 'yes'"),
-        ({"keep": 1}, TypeError, "keep must be True or False, not 1"),
-        ({"keep": None}, TypeError, "keep must be True or False, not None"),
+        ({"reuse_graph": "yes"}, TypeError, "reuse_graph must be True or False, not 'yes'"),
+        ({"reuse_graph": 1}, TypeError, "reuse_graph must be True or False, not 1"),
+        ({"reuse_graph": None}, TypeError, "reuse_graph must be True or False, not None"),
         ({"store": "nodes", "backup": "section_3_4"}, ValueError, ".*"),
     ],
     ids=str,

@@ -26,11 +26,11 @@ from pettingzoo.classic import tictactoe_v3
 import ucd_envs
 import ucd_planners.planner
 from ucd_envs import connect_four_v0, hex_v0, leftright_v0, registry, tic_tac_toe_v0
-from ucd_envs.single import leftright
-from ucd_envs.wrappers import ChannelsFirstWrapper, MoverViewWrapper, ObservationsKeyWrapper
+from ucd_envs.envs.single import leftright
+from ucd_envs.envs.wrappers import ChannelsFirstWrapper, MoverViewWrapper, ObservationsKeyWrapper
 from ucd_planners import Planner, SearchResult, simple_way, ucd, uct, update_all
-from ucd_planners.memory import Graph
 from ucd_planners.presets import PRESETS
+from ucd_planners.search.storage import Graph
 from ucd_planners.selection.ucd import UCD
 
 ENVIRON = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent)}
@@ -116,7 +116,7 @@ from ucd_planners import planner, search, uct
 
 run = planner.Worker.run
 planner.Worker.run = lambda worker: (print(len(search.simulate.overloads)), run(worker))
-uct(seconds=0.01).search(ucd_envs.rules("tic_tac_toe").initial_state())
+uct(seconds=0.01).search(ucd_envs.make_rules("tic_tac_toe").initial_state())
 """
 
 
@@ -250,7 +250,7 @@ def tell(done, seconds):
         print("running", flush=True)
 
 planner = simple_way(playouts=2**30, seed=0, workers=int(sys.argv[1]), progress=tell)
-state = ucd_envs.rules("hex", size=5).initial_state()
+state = ucd_envs.make_rules("hex", size=5).initial_state()
 result = planner.search(state)
 print(result.stopped, result.playouts == result.visits.sum() > 0)
 """
@@ -322,12 +322,12 @@ def test_a_state_that_has_been_searched_stays_as_it_is() -> None:
     """B083: the search works on copies."""
     env = ENVIRONMENTS["hex"]()
     state = env.unwrapped.clone_state()
-    data, position = state.data, state.position
+    data, position = state.data, state.key
     planner = simple_way(playouts=500, seed=0)
     planner.search(state)
     env.step(0)
     planner.search(env)
-    assert (state.data, state.position) == (data, position)
+    assert (state.data, state.key) == (data, position)
 
 
 def test_a_result_stays_as_it_is_in_later_searches() -> None:
@@ -408,7 +408,7 @@ class Unusable:
         (None, "NoneType"),
         ("hex", "str"),
         (hex_v0, "module"),
-        (ucd_envs.rules("tic_tac_toe"), "Rules"),
+        (ucd_envs.make_rules("tic_tac_toe"), "Rules"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -442,7 +442,7 @@ def test_a_legal_move_is_played_when_all_lose(planner: Callable[..., Planner], f
     """B094: no move is left out because its mean is 0, nor chosen because it has none."""
     game = hash_game.listed({"root": (0, ["a", "b", 0.0]), "a": (1, [0.0, 0.0]), "b": (1, [0.0])}).initial_state()
     for playouts in (1, 2, 3, 50):
-        result = planner(playouts=playouts, seed=playouts, final=final).search(game)
+        result = planner(playouts=playouts, seed=playouts, final_move=final).search(game)
         assert result.visits[result.action] > 0
         assert result.value == 0
 
@@ -534,7 +534,7 @@ def test_without_a_seed_chance_is_unforeseeable_but_can_be_repeated() -> None:
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda planner: pickle.loads(pickle.dumps(planner))])
 def test_a_copy_of_a_planner_goes_on_as_the_original_does(planner: Callable[..., Planner], copied: Any) -> None:
     """Pickled for another process, or copied, after a search."""
-    original, env = planner(playouts=300, seed=3, workers=2, final="mean", max_nodes=200), ENVIRONMENTS["hex"]()
+    original, env = planner(playouts=300, seed=3, workers=2, final_move="mean", max_nodes=200), ENVIRONMENTS["hex"]()
     original.search(env)
     twin = copied(original)
     expected = [table(original.search(env)) for _ in range(2)]
@@ -562,8 +562,8 @@ def test_a_copy_of_a_planner_goes_on_as_the_original_does(planner: Callable[...,
         ({"playouts": 5, "workers": 0}, ValueError, "workers must be from 1 to 1024, not 0"),
         ({"playouts": 5, "workers": 1.0}, TypeError, "workers must be a whole number from 1 to 1024, not 1.0"),
         ({"playouts": 5, "workers": 6}, ValueError, "6 workers need at least as many playouts, not 5"),
-        ({"playouts": 5, "final": "best"}, ValueError, "final must be one of visits, mean, lower_bound, not 'best'"),
-        ({"playouts": 5, "final": None}, ValueError, "final must be one of visits, mean, lower_bound, not None"),
+        ({"playouts": 5, "final_move": "best"}, ValueError, "final_move must be one of visits, mean, lower_bound, not 'best'"),
+        ({"playouts": 5, "final_move": None}, ValueError, "final_move must be one of visits, mean, lower_bound, not None"),
         ({"playouts": 5, "max_nodes": 1}, ValueError, "max_nodes must be from 2 to 2147352576, not 1"),
         ({"playouts": 5, "max_nodes": 1e6}, TypeError, "max_nodes must be a whole number from 2 to 2147352576, not 1000000.0"),
         ({"playouts": 5, "progress": 3}, TypeError, "progress must be a function of playouts and seconds, not 3"),

@@ -13,16 +13,17 @@ import pytest
 from test_policies import GAMES, Search, first_suggestion
 
 import ucd_envs
-from ucd_envs.rules import IS_LEGAL, LEGAL_ACTIONS, Rules, State, compiled, kernel
+from ucd_envs.kernels import IS_LEGAL, LEGAL_ACTIONS, compiled, kernel
+from ucd_envs.rules import Rules, State
 from ucd_planners import rave, uct
 from ucd_planners.playouts import Policy
 from ucd_planners.playouts.last_good_reply import LastGoodReply
 from ucd_planners.playouts.mast import MAST
 from ucd_planners.playouts.n_grams import NGrams
 from ucd_planners.playouts.pool_rave import PoolRAVE
-from ucd_planners.playouts.seam import LEARN
+from ucd_planners.search.interface import WORK
+from ucd_planners.search.policies import LEARN
 from ucd_planners.selection.rave import RAVE
-from ucd_planners.selection.seam import WORK
 
 THREE = "three players"
 """A synthetic game in which a player may move several times in a row."""
@@ -36,14 +37,19 @@ def start_of(game: str, settings: dict[str, Any]) -> State:
     """The first state of one of ALL_GAMES."""
     if game == THREE:
         return hash_game.rules(seed=5, players=3, width=8, branching=5, plies=12).initial_state()
-    return ucd_envs.rules(game, **settings).initial_state()
+    return ucd_envs.make_rules(game, **settings).initial_state()
 
 
 def teach(rules: Rules, policy: Policy, memory: np.ndarray, moves: Sequence[tuple[int, int]], payoffs: Sequence[float]) -> bool:
     """Lets a policy learn from a simulation of these moves, each by a player; whether there is room for another."""
     record, listed = np.zeros(WORK.itemsize, np.uint8), np.array([player << 16 | action for player, action in moves], np.int32)
     work = record.view(WORK)[0]
-    work.moves, work.longest, work.count, work.payoffs[: rules.players] = listed.ctypes.data, len(listed), len(listed), payoffs
+    work.moves, work.path_room, work.count, work.payoffs[: rules.players] = (
+        listed.ctypes.data,
+        len(listed),
+        len(listed),
+        payoffs,
+    )
     return bool(compiled(policy.learn, LEARN)(work, memory))
 
 
@@ -66,7 +72,7 @@ def bytes_of(search: Any) -> tuple[Any, ...]:
 @pytest.mark.parametrize(("game", "settings"), GAMES)
 def test_with_prob_0_a_search_is_the_one_without(game: str, settings: dict[str, Any]) -> None:
     """Bit for bit."""
-    state = ucd_envs.rules(game, **settings).initial_state()
+    state = ucd_envs.make_rules(game, **settings).initial_state()
     policies = [LastGoodReply(0.0), MAST(0.0), NGrams(0.0), PoolRAVE(0.0)]
     plain, other = rave(playouts=300, seed=3), rave(playouts=300, seed=3, policies=policies)
     assert bytes_of(plain.search(state)) == bytes_of(other.search(state))
@@ -75,7 +81,7 @@ def test_with_prob_0_a_search_is_the_one_without(game: str, settings: dict[str, 
 @pytest.mark.parametrize("policy", EVERY, ids=str)
 def test_the_same_seed_gives_the_same_searches(policy: Any) -> None:
     """Over the turns of a game, with a new planner and with the old one begun again, and not with another seed."""
-    state = ucd_envs.rules("havannah", base=3).initial_state()
+    state = ucd_envs.make_rules("havannah", base=3).initial_state()
 
     def course(planner: Any) -> list[Any]:
         return [bytes_of(planner.search(state.after(4).after(7) if turn else state)) for turn in range(2)]
@@ -91,7 +97,7 @@ def test_the_same_seed_gives_the_same_searches(policy: Any) -> None:
 @pytest.mark.parametrize("policy", EVERY, ids=str)
 def test_workers_learn_apart(policy: Any) -> None:
     """The same seed gives the same search with two workers, each with a memory of its own."""
-    state = ucd_envs.rules("hex", size=4).initial_state()
+    state = ucd_envs.make_rules("hex", size=4).initial_state()
     planners = [rave(playouts=600, seed=5, workers=2, policies=policy) for _ in range(2)]
     one, two = (bytes_of(planner.search(state)) for planner in planners)
     assert one == two
@@ -102,7 +108,7 @@ def test_workers_learn_apart(policy: Any) -> None:
 @pytest.mark.parametrize("policy", KEPT, ids=str)
 def test_what_is_learned_lasts_for_a_game(policy: Any) -> None:
     """Another search further on begins with something, one from the start with a memory that has learned nothing."""
-    start = ucd_envs.rules("havannah", base=3).initial_state()
+    start = ucd_envs.make_rules("havannah", base=3).initial_state()
     search, fresh = Search(start, RAVE(), 1, policies=policy), policy.memory(start.rules)
     search.run(300)
     search.begin(start.after(4).after(7))
@@ -171,7 +177,7 @@ def nothing_playable(board, state, action):
 @pytest.mark.parametrize("policy", KEPT, ids=str)
 def test_where_nothing_can_be_listed_nothing_is_suggested(policy: Any) -> None:
     """The search then finds out why."""
-    start = ucd_envs.rules("tic_tac_toe").initial_state()
+    start = ucd_envs.make_rules("tic_tac_toe").initial_state()
     kernels = start.rules.kernels._replace(playout_actions=nothing_listed, is_playable=nothing_playable)
     state = State(replace(start.rules, kernels=kernels), start.after(4).data)
     suggested = {first_suggestion(state, [(0, 4)], policy, policy.memory(state.rules), seed) for seed in range(20)}
@@ -180,7 +186,7 @@ def test_where_nothing_can_be_listed_nothing_is_suggested(policy: Any) -> None:
 
 def test_several_policies_play_together() -> None:
     """A move that the first leaves open is the second one's: no reply and no pool at first, and n-grams always."""
-    state = ucd_envs.rules("go", size=5).initial_state()
+    state = ucd_envs.make_rules("go", size=5).initial_state()
     policies = [LastGoodReply(), PoolRAVE(), NGrams(choice="greedy")]
     found = rave(playouts=500, seed=2, policies=policies).search(state)
     assert int(found.visits.sum()) == 500

@@ -13,15 +13,16 @@ import pytest
 from searching import Search as Stepper
 
 import ucd_envs
-from ucd_envs.records import fields
-from ucd_envs.rules import Rules, State, compiled, kernel
+from ucd_envs.kernels import compiled, kernel
+from ucd_envs.rules import Rules, State
+from ucd_envs.structs import fields
 from ucd_planners import Planner, cmc, rave, ucd, uct
+from ucd_planners.go.initial import STRENGTHS
 from ucd_planners.notation import planner_from
-from ucd_planners.playouts import BHRF, CMC, MAST, POLICIES, GoExpert, GoPriors, LastGoodReply, NGrams, PoolRAVE
+from ucd_planners.playouts import BHRF, CMC, MAST, POLICIES, GoExpert, GoInitial, LastGoodReply, NGrams, PoolRAVE
 from ucd_planners.playouts.cmc import MEMORY, tiles_of
-from ucd_planners.playouts.go_priors import STRENGTHS
-from ucd_planners.playouts.seam import LEARN, SUGGEST, nothing_learned
-from ucd_planners.selection.seam import WORK, actions_of, moves_of
+from ucd_planners.search.interface import WORK, actions_of, moves_of
+from ucd_planners.search.policies import LEARN, SUGGEST, nothing_learned
 from ucd_planners.selection.ucd import UCD
 
 GAMES: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -69,7 +70,7 @@ class Search(Stepper):
 def policy_moves(state: State) -> list[int]:
     """What the random policy of a game may play."""
     kernels, actions = state.rules.kernels, np.empty(state.rules.actions, np.int32)
-    count = kernels.playout_actions(state.rules.board, state.array(), actions)
+    count = kernels.playout_actions(state.rules.config, state.array(), actions)
     return sorted(actions[:count].tolist())
 
 
@@ -115,7 +116,9 @@ def table(search: Search) -> Tiles:
 @pytest.mark.parametrize(("game", "settings"), GAMES)
 def test_tiles_are_those_of_a_dictionary(game: str, settings: dict[str, Any], add: str) -> None:
     """After 1,000 simulations on the first board; with prob = 1 a playout's move is one of the best, if any tile speaks."""
-    search = Search(ucd_envs.rules(game, **settings).initial_state(), UCD(c=0.3, table=False), 1, policies=CMC(1.0), add=add)
+    search = Search(
+        ucd_envs.make_rules(game, **settings).initial_state(), UCD(c=0.3, table=False), 1, policies=CMC(1.0), expand=add
+    )
     tiles, spoken = Tiles(), 0
     for _ in range(1000 if settings == {"base": 3} else 200):
         simulation = search.simulation()
@@ -131,7 +134,7 @@ def test_tiles_are_those_of_a_dictionary(game: str, settings: dict[str, Any], ad
 @pytest.mark.parametrize("threshold", ["0.5", "0.6", "1"])
 def test_only_values_above_the_threshold_count(threshold: str) -> None:
     """A value of 3/5 is not above 0.6, and no value is above 1."""
-    start = ucd_envs.rules("havannah", base=3).initial_state()
+    start = ucd_envs.make_rules("havannah", base=3).initial_state()
     search = Search(start, UCD(c=0.3, table=False), 2, policies=CMC(1.0, float(threshold)))
     tiles, spoken = Tiles(), Counter[bool]()
     for _ in range(1500):
@@ -147,7 +150,7 @@ def test_only_values_above_the_threshold_count(threshold: str) -> None:
 
 def test_among_equal_tiles_each_move_is_as_frequent() -> None:
     """At the second move of player 0 in tic-tac-toe, where tiles were written by hand: 2, 5 and 7 with 1/2, the others less."""
-    start = ucd_envs.rules("tic_tac_toe").initial_state()
+    start = ucd_envs.make_rules("tic_tac_toe").initial_state()
     policy = CMC(1.0)
     memory = policy.memory(start.rules)
     tiles = tiles_of.py_func(memory, fields(memory, MEMORY))
@@ -164,10 +167,10 @@ def first_suggestion(state: State, moves: list[tuple[int, int]], policy: CMC, me
     record, listed = np.zeros(WORK.itemsize, np.uint8), np.array([player << 16 | action for player, action in moves], np.int32)
     room = np.zeros(rules.actions, np.int32)
     work = fields(record, WORK)
-    work.moves, work.longest, work.actions, work.action_room = listed.ctypes.data, len(listed), room.ctypes.data, len(room)
+    work.moves, work.path_room, work.actions, work.action_room = listed.ctypes.data, len(listed), room.ctypes.data, len(room)
     rng = np.random.SeedSequence(seed).generate_state(2, np.uint64)
     kernels = rules.kernels
-    arguments = (kernels.playout_actions, kernels.is_playable, rules.board, state.array(), work, len(moves), memory, rng)
+    arguments = (kernels.playout_actions, kernels.is_playable, rules.config, state.array(), work, len(moves), memory, rng)
     return int(compiled(policy.suggest, SUGGEST)(*arguments))
 
 
@@ -175,7 +178,7 @@ def first_suggestion(state: State, moves: list[tuple[int, int]], policy: CMC, me
 @pytest.mark.parametrize(("game", "settings"), GAMES)
 def test_with_prob_0_a_search_is_the_one_without(game: str, settings: dict[str, Any], preset: Any) -> None:
     """Bit for bit, at every position of a game."""
-    state = ucd_envs.rules(game, **settings).initial_state()
+    state = ucd_envs.make_rules(game, **settings).initial_state()
     plain, other = preset(playouts=200, seed=3), preset(playouts=200, seed=3, policies=[CMC(0.0), CMC(0.0, 0.5)])
     while not state.over:
         one, two = plain.search(state), other.search(state)
@@ -185,11 +188,11 @@ def test_with_prob_0_a_search_is_the_one_without(game: str, settings: dict[str, 
 
 
 @kernel(SUGGEST)
-def lowest(playout_actions, is_playable, board, state, w, count, memory, rng):
+def lowest(playout_actions, is_playable, config, state, w, count, memory, rng):
     """The lowest move of the random policy, and a note that it was asked."""
     actions = actions_of(w)
     memory[0] = min(memory[0] + 1, 250)
-    listed = playout_actions(board, state, actions)
+    listed = playout_actions(config, state, actions)
     found = actions[0]
     for i in range(listed):
         found = min(found, actions[i])
@@ -197,7 +200,7 @@ def lowest(playout_actions, is_playable, board, state, w, count, memory, rng):
 
 
 @kernel(SUGGEST)
-def silent(playout_actions, is_playable, board, state, w, count, memory, rng):
+def silent(playout_actions, is_playable, config, state, w, count, memory, rng):
     """Nothing, and a note that it was asked."""
     memory[0] = min(memory[0] + 1, 250)
     return np.int64(-1)
@@ -234,7 +237,7 @@ class Told:
 
 def simulations(number: int, policies: Any, game: str = "havannah", seed: int = 1, **settings: Any) -> Iterator[Simulation]:
     """The first simulation of so many searches."""
-    search = Search(ucd_envs.rules(game, **settings).initial_state(), UCD(table=False), seed, policies=policies)
+    search = Search(ucd_envs.make_rules(game, **settings).initial_state(), UCD(table=False), seed, policies=policies)
     for _ in range(number):
         yield search.simulation()
         search.begin(search.start)
@@ -257,7 +260,7 @@ def test_a_policy_is_asked_with_its_probability(prob: float) -> None:
 def test_the_first_policy_that_answers_is_obeyed() -> None:
     """One that is silent leaves the move to the next, one that answers leaves none; all learn."""
     first, second, third = Told(silent, learn=note), Told(lowest, learn=note), Told(silent, learn=note)
-    start = ucd_envs.rules("havannah", base=3).initial_state()
+    start = ucd_envs.make_rules("havannah", base=3).initial_state()
     search = Search(start, UCD(table=False), 1, policies=[first, second, third])
     for number in range(20):
         simulation = search.simulation()
@@ -277,7 +280,7 @@ def test_where_no_policy_answers_playouts_are_the_games_own(game: str, settings:
     """The replies to the first moves of simulations are uniform, and the first player wins as often as without a policy."""
     wins, number = [], 4000
     for policies in ((), Told(silent, prob)):
-        search = Search(ucd_envs.rules(game, **settings).initial_state(), UCD(table=False), 5, policies=policies)
+        search = Search(ucd_envs.make_rules(game, **settings).initial_state(), UCD(table=False), 5, policies=policies)
         paid = []
         for _ in range(number):
             paid.append(search.step()[1][0])
@@ -294,7 +297,7 @@ def test_where_no_policy_answers_playouts_are_the_games_own(game: str, settings:
 
 def test_a_search_has_forgotten_the_one_before() -> None:
     """A second search learns from nothing: with the seed of the first one it is the same."""
-    state = ucd_envs.rules("havannah", base=3).initial_state()
+    state = ucd_envs.make_rules("havannah", base=3).initial_state()
     planner = cmc(playouts=300, seed=7)
     first = planner.search(state)
     planner.search(state.after(4))
@@ -305,7 +308,7 @@ def test_a_search_has_forgotten_the_one_before() -> None:
 
 def test_workers_learn_apart() -> None:
     """The same seed gives the same search with two workers, and each has tiles of its own."""
-    state = ucd_envs.rules("hex", size=4).initial_state()
+    state = ucd_envs.make_rules("hex", size=4).initial_state()
     one, two = (cmc(playouts=400, seed=5, workers=2).search(state).visits.tolist() for _ in range(2))
     assert one == two
 
@@ -314,7 +317,7 @@ def test_rave_counts_what_policies_play() -> None:
     """What was played after the root is counted from the moves of all simulations, whoever chose them."""
     from ucd_planners.selection.rave import RAVE
 
-    start = ucd_envs.rules("havannah", base=3).initial_state()
+    start = ucd_envs.make_rules("havannah", base=3).initial_state()
     search, counts = Search(start, RAVE(), 4, policies=CMC(0.5)), Counter[tuple[int, int]]()
     for _ in range(300):
         counts.update(set(search.simulation().moves))
@@ -362,15 +365,15 @@ def test_policies_can_be_written(text: str, policies: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "priors"),
     [
-        ("uct(priors='go_priors')", GoPriors()),
-        ("rave(priors='go_priors(even=2, near=0.5)', policies='mast')", GoPriors(even=2, near=0.5)),
-        ("uct(priors='')", None),
+        ("uct(initial='go_initial')", GoInitial()),
+        ("rave(initial='go_initial(even=2, near=0.5)', policies='mast')", GoInitial(even=2, near=0.5)),
+        ("uct(initial='')", None),
     ],
 )
 def test_priors_can_be_written(text: str, priors: Any) -> None:
     """As policies can."""
     planner = planner_from(text, playouts=10)
-    assert planner.priors == priors
+    assert planner.initial == priors
     assert priors is None or str(priors) in repr(planner)
 
 
@@ -379,10 +382,10 @@ def test_priors_can_be_written(text: str, priors: Any) -> None:
     [
         ("uct(policies=3)", "policies must be written as text, such as 'cmc(prob=0.5)', not 3"),
         ("uct(policies='cmd')", f"unknown policy 'cmd': expected one of {', '.join(POLICIES)}"),
-        ("uct(priors='go')", "unknown priors 'go': expected one of go_priors"),
-        ("uct(priors=1)", "priors must be written as text, such as 'go_priors', not 1"),
-        ("uct(priors='go_priors go_priors')", "a planner has one kind of priors, not 'go_priors go_priors'"),
-        ("uct(priors='go_priors(far=1)')", f"go_priors has no parameter 'far': expected one of {', '.join(STRENGTHS)}"),
+        ("uct(initial='go')", "unknown priors 'go': expected one of go_initial"),
+        ("uct(initial=1)", "priors must be written as text, such as 'go_initial', not 1"),
+        ("uct(initial='go_initial go_initial')", "a planner has one kind of priors, not 'go_initial go_initial'"),
+        ("uct(initial='go_initial(far=1)')", f"go_initial has no parameter 'far': expected one of {', '.join(STRENGTHS)}"),
         ("uct(policies='pool_rave')", f"PoolRAVE needs a selection that keeps RAVE values, such as RAVE(), not {UCT}"),
         ("uct(policies='cmc(b=1)')", "cmc has no parameter 'b': expected one of prob, threshold"),
         (

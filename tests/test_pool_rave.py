@@ -11,12 +11,12 @@ from test_playout_baselines import ALL_GAMES, start_of
 from test_policies import Search, Simulation, Told, policy_moves, silent
 
 import ucd_envs
-from ucd_envs.records import fields
+from ucd_envs.structs import fields
 from ucd_planners import cmc, rave, uct
 from ucd_planners.playouts.cmc import CMC
 from ucd_planners.playouts.pool_rave import MEMORY, PoolRAVE, check_pools
+from ucd_planners.search.interface import Selection
 from ucd_planners.selection.rave import RAVE
-from ucd_planners.selection.seam import Selection
 
 
 class Values:
@@ -63,7 +63,7 @@ class Values:
 def test_pools_are_those_of_all_simulations(game: str, settings: dict[str, Any], selection: Selection, add: str) -> None:
     """With prob = 1 a playout's move is in the mover's pool if one of it may be played, each as often as any other there."""
     policy = PoolRAVE(1.0, size=3, least=10)
-    search = Search(start_of(game, settings), selection, 1, policies=policy, add=add)
+    search = Search(start_of(game, settings), selection, 1, policies=policy, expand=add)
     values, spoken, first, expected, variance = Values(search, policy, add), Counter[bool](), 0, 0.0, 0.0
     for _ in range(300):
         simulation = search.simulation()
@@ -117,6 +117,6 @@ def test_pools_need_rave_values(planner: Any) -> None:
 def test_a_pool_may_be_larger_than_a_game() -> None:
     """All actions that were ever played are in it."""
     found = rave(playouts=300, seed=1, policies=PoolRAVE(1.0, size=65535, least=1)).search(
-        ucd_envs.rules("tic_tac_toe").initial_state()
+        ucd_envs.make_rules("tic_tac_toe").initial_state()
     )
     assert int(found.visits.sum()) == 300

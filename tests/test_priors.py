@@ -10,17 +10,18 @@ import pytest
 from searching import Search
 
 import ucd_envs
-from ucd_envs.rules import Rules, kernel
+from ucd_envs.kernels import kernel
+from ucd_envs.rules import Rules
 from ucd_planners import Planner, rave, uct
-from ucd_planners.graph import GRAPH
-from ucd_planners.selection.priors import PRIORS
+from ucd_planners.search.graph import GRAPH
+from ucd_planners.search.initial import PRIORS
+from ucd_planners.search.interface import Selection, moves_of
 from ucd_planners.selection.rave import BIAS, RAVE
-from ucd_planners.selection.seam import Selection, moves_of
 from ucd_planners.selection.ucd import UCD
 
 
 @kernel(PRIORS)
-def by_number(board, state, w, count, memory, actions, values):
+def by_number(config, state, w, count, memory, actions, values):
     """So many playouts as `memory` says for actions that are no multiple of 3, of which some are won, as the last move says."""
     last = moves_of(w)[count - 1] & 0xFFFF if count > 0 else 0
     for i in range(actions.size):
@@ -83,7 +84,7 @@ def test_every_choice_is_one_with_the_largest_bound(
     game: str, settings: dict[str, Any], selection: Selection, visits: int
 ) -> None:
     """Wherever moves were listed before a simulation; a list that it makes has the priors of the moves so far."""
-    search = Search(ucd_envs.rules(game, **settings).initial_state(), selection, 5, priors=Told(visits))
+    search = Search(ucd_envs.make_rules(game, **settings).initial_state(), selection, 5, initial=Told(visits))
     before: dict[int, dict[int, float]] = {}
     checked = made = 0
     for _ in range(300):
@@ -125,8 +126,8 @@ def told(search: Search, node: int, visits: int, last: int) -> dict[int, tuple[f
 @pytest.mark.parametrize("preset", [uct, rave])
 def test_priors_guide_the_search_and_count_in_no_result(preset: Any) -> None:
     """Visits add up to the playouts of the root, whatever the priors; with strong ones the search looks elsewhere."""
-    state = ucd_envs.rules("hex", size=5).initial_state()
-    plain, guided = (preset(playouts=400, seed=2, priors=given).search(state) for given in (None, Told(200)))
+    state = ucd_envs.make_rules("hex", size=5).initial_state()
+    plain, guided = (preset(playouts=400, seed=2, initial=given).search(state) for given in (None, Told(200)))
     assert sum(plain.visits) == sum(guided.visits) == 400
     assert plain.visits.tolist() != guided.visits.tolist()
     best = [action % 5 == 4 and action % 3 > 0 for action in guided.actions.tolist()]
@@ -135,8 +136,8 @@ def test_priors_guide_the_search_and_count_in_no_result(preset: Any) -> None:
 
 def test_a_kept_graph_keeps_its_priors() -> None:
     """Nodes that are copied when the root moves on have the priors that they had."""
-    start = ucd_envs.rules("hex", size=4).initial_state()
-    search = Search(start, UCD(c=0.3, table=False), 3, priors=Told(7), keep=True)
+    start = ucd_envs.make_rules("hex", size=4).initial_state()
+    search = Search(start, UCD(c=0.3, table=False), 3, initial=Told(7), reuse_graph=True)
     for _ in range(400):
         search.step()
     action = int(search.graph.edges[search.graph.block(search.root)][0]["action"])
@@ -153,8 +154,8 @@ def test_a_kept_graph_keeps_its_priors() -> None:
 
 def test_without_room_in_the_graph_only_tried_moves_are_chosen() -> None:
     """At its limit of edges the graph stays as it is, whatever the priors say of untried moves."""
-    state = ucd_envs.rules("hex", size=4).initial_state()
-    result = uct(playouts=500, max_nodes=30, seed=1, priors=Told(7)).search(state)
+    state = ucd_envs.make_rules("hex", size=4).initial_state()
+    result = uct(playouts=500, max_nodes=30, seed=1, initial=Told(7)).search(state)
     assert result.nodes <= 30
     assert sum(result.visits) == 500
 
@@ -162,10 +163,10 @@ def test_without_room_in_the_graph_only_tried_moves_are_chosen() -> None:
 @pytest.mark.parametrize("priors", [3, Told, "go"])
 def test_priors_are_an_object_with_a_kernel(priors: Any) -> None:
     """Anything else is an error of one sentence."""
-    with pytest.raises(TypeError, match=r"^priors must be such as GoPriors\(\), not "):
-        Planner(UCD(), playouts=10, priors=priors)
+    with pytest.raises(TypeError, match=r"^priors must be such as GoInitial\(\), not "):
+        Planner(UCD(), playouts=10, initial=priors)
 
 
 def test_a_planner_shows_its_priors() -> None:
     """By their own text."""
-    assert "Told(7)" in repr(uct(playouts=10, priors=Told(7)))
+    assert "Told(7)" in repr(uct(playouts=10, initial=Told(7)))

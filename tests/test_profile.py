@@ -12,17 +12,17 @@ import pytest
 from searching import Search
 
 import ucd_envs
-from ucd_envs import sgf
-from ucd_envs.records import fields
+from ucd_envs.formats import sgf
 from ucd_envs.rules import State
+from ucd_envs.structs import fields
 from ucd_planners import cmc, rave, uct
+from ucd_planners.benchmarks.profile import profile
 from ucd_planners.cli import main
+from ucd_planners.go.patterns import PATTERNS, codes
+from ucd_planners.go.shapes import SHAPES, GoShapes
 from ucd_planners.playouts import CMC
-from ucd_planners.playouts.go_patterns import PATTERNS, codes
-from ucd_planners.playouts.go_shapes import SHAPES, GoShapes
 from ucd_planners.playouts.recording import LOCALITY, NEAR, Locality
-from ucd_planners.profile import profile
-from ucd_planners.selection.seam import WORK
+from ucd_planners.search.interface import WORK
 from ucd_planners.selection.ucd import UCD
 
 SIGNATURE = (2000, 211720, 58539, 201679, 64353, 8252, 104583)
@@ -30,7 +30,7 @@ SIGNATURE = (2000, 211720, 58539, 201679, 64353, 8252, 104583)
 
 def go(size: int = 9, **settings: Any) -> State:
     """The start of a game of Go."""
-    return ucd_envs.rules("go", size=size, **settings).initial_state()
+    return ucd_envs.make_rules("go", size=size, **settings).initial_state()
 
 
 @pytest.mark.parametrize(
@@ -39,9 +39,9 @@ def go(size: int = 9, **settings: Any) -> State:
 @pytest.mark.parametrize("add", ["first", "all"])
 def test_near_moves_are_counted(game: str, settings: dict[str, Any], add: str) -> None:
     """Lines and columns apart of every move of a playout and the one before it, passes and swaps left out."""
-    rules = ucd_envs.rules(game, **settings)
+    rules = ucd_envs.make_rules(game, **settings)
     rows, columns, _ = rules.planes
-    search = Search(rules.initial_state(), UCD(table=False), 3, policies=Locality(), add=add)
+    search = Search(rules.initial_state(), UCD(table=False), 3, policies=Locality(), expand=add)
     near = pairs = 0
     for _ in range(100):
         search.step()
@@ -97,7 +97,7 @@ def surroundings(state: State, action: int) -> int:
     """The number of a point's surroundings: from the line above, two bits each, 1 own and 2 enemy stones, 3 outside."""
     rows, columns, depth = state.rules.planes
     planes = np.zeros((rows, columns, depth), np.int8)
-    state.rules.kernels.observe(state.rules.board, state.array(), state.player, planes.reshape(-1))
+    state.rules.kernels.observe(state.rules.config, state.array(), state.player, planes.reshape(-1))
     row, column = divmod(action, columns)
     found = 0
     around = [(up, right) for up in (1, 0, -1) for right in (-1, 0, 1) if up or right]
@@ -110,7 +110,7 @@ def surroundings(state: State, action: int) -> int:
 
 def test_a_profile_counts_what_policies_suggest() -> None:
     """With prob 1 CMC suggests nearly all moves once it has learned, with 0.2 about a fifth of that; without none."""
-    state = ucd_envs.rules("hex", size=6).initial_state()
+    state = ucd_envs.make_rules("hex", size=6).initial_state()
     shares = []
     for prob in (1.0, 0.2):
         found = profile(cmc(prob=prob, playouts=2000, seed=1), [state])
@@ -129,7 +129,7 @@ def test_random_playouts_in_hex_are_as_local_as_pairs_of_cells() -> None:
     pairs = [(a, b) for a in range(81) for b in range(81) if a != b]
     apart = [abs(a // 9 - b // 9) + abs(a % 9 - b % 9) for a, b in pairs]
     expected = sum(distance <= NEAR for distance in apart) / len(pairs)
-    found = profile(uct(playouts=2000, seed=4), [ucd_envs.rules("hex", size=9).initial_state()])
+    found = profile(uct(playouts=2000, seed=4), [ucd_envs.make_rules("hex", size=9).initial_state()])
     assert found.matched is None
     assert found.answers is None
     assert abs(found.near / found.pairs - expected) < 0.005
@@ -159,9 +159,9 @@ def test_what_no_profile_can_be_made_of() -> None:
     with pytest.raises(ValueError, match=r"^a profile can be made of 2 policies at most, not 3$"):
         profile(uct(playouts=10, policies=[CMC()] * 3), [go()])
     with pytest.raises(ValueError, match=r"^moves of leftright_v0.* have no distance: they are not the cells of its board$"):
-        profile(uct(playouts=10), [ucd_envs.rules("leftright").initial_state()])
+        profile(uct(playouts=10), [ucd_envs.make_rules("leftright").initial_state()])
     with pytest.raises(ValueError, match=r"^go_shapes knows Go only, not hex_v0"):
-        uct(playouts=10, policies=GoShapes()).search(ucd_envs.rules("hex", size=3).initial_state())
+        uct(playouts=10, policies=GoShapes()).search(ucd_envs.make_rules("hex", size=3).initial_state())
 
 
 def test_the_command_tells_profiles(capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,8 +26,8 @@ from ucd_envs.rules import Rules, State
 from ucd_planners import Planner, SearchResult, grave, rave, rave_ucd
 from ucd_planners.notation import planner_from
 from ucd_planners.presets import PRESETS
+from ucd_planners.search.interface import WORK
 from ucd_planners.selection.rave import RAVE
-from ucd_planners.selection.seam import WORK
 from ucd_planners.selection.ucd import UCD
 
 BIASES, CONSTANTS, REFS, DEPTHS = (0, 0.001, 0.5), (0, 0.4), (0, 5, 50), (0, 1, 2, INF)
@@ -69,12 +69,12 @@ every_planner = pytest.mark.parametrize("planner", PLANNERS.values(), ids=PLANNE
 def real_games() -> list[State]:
     """Small positions of the package's games, whose payoffs are multiples of 1/16."""
     starts = [
-        (ucd_envs.rules("tic_tac_toe"), (4, 0)),
-        (ucd_envs.rules("hex", size=3), (0, 8, 4)),
-        (ucd_envs.rules("hex", size=4, swap=True), ()),
-        (ucd_envs.rules("go", size=3, komi=0), (4,)),
-        (ucd_envs.rules("go", size=4, komi=1, ko="positional"), ()),
-        (ucd_envs.rules("leftright", steps=16), ()),
+        (ucd_envs.make_rules("tic_tac_toe"), (4, 0)),
+        (ucd_envs.make_rules("hex", size=3), (0, 8, 4)),
+        (ucd_envs.make_rules("hex", size=4, swap=True), ()),
+        (ucd_envs.make_rules("go", size=3, komi=0), (4,)),
+        (ucd_envs.make_rules("go", size=4, komi=1, ko="positional"), ()),
+        (ucd_envs.make_rules("leftright", steps=16), ()),
     ]
     return [after(rules, *actions) for rules, actions in starts]
 
@@ -90,7 +90,7 @@ class Simulations(Search):
 
     def name(self, state: State, moves: tuple[int, ...]) -> Name:
         """What a position is called after these moves from the root."""
-        return (*self.prefix, *moves) if self.tree else state.position
+        return (*self.prefix, *moves) if self.tree else state.key
 
     def nodes(self) -> Iterator[tuple[int, Name]]:
         """Every node that edges lead to from the root."""
@@ -163,7 +163,7 @@ def assert_search(
     start: State, selection: RAVE, playouts: int, looks: set[int], urgency: float = INF, **options: Any
 ) -> set[str]:
     """Every choice is the oracle's, and the whole graph after the playouts of these numbers; the kinds of choices."""
-    search, log = Simulations(start, selection, urgency=urgency, **options), rave_oracle.Log(start.rules.players)
+    search, log = Simulations(start, selection, first_play_urgency=urgency, **options), rave_oracle.Log(start.rules.players)
     return go_on(search, log, selection, playouts, looks, urgency)
 
 
@@ -194,7 +194,7 @@ def test_the_oracle_counts_what_can_be_counted_by_hand() -> None:
     assert log.mixed("a") == {5: (2, 0), 6: (1, 0.5)}  # the fourth came to s by way of b
     assert log.mixed("b") == {5: (2, 1.5), 6: (1, 0.5)}
     assert log.mixed("r") == {action: sums for (player, action), sums in log.played("r").items() if player == 0}
-    greedy = rave_oracle.Choice(bias=0.5, c=0, depth_mean=0, depth_rave=0, ref=2, urgency=INF)
+    greedy = rave_oracle.Choice(bias=0.5, c=0, depth_mean=0, depth_rave=0, ref=2, first_play_urgency=INF)
     assert [greedy.reference(log, ["r", *path]) for path in ([], ["a"], ["a", "s"])] == ["r"] * 3
     assert greedy._replace(ref=1).reference(log, ["r", "a", "s"]) == "a"
     # Move 0: mean 1, n = 2, n~ = 3, beta = 3 / 8, and all of them 2 / 3. Move 1: 1/4, 2, 4, 2/5, and 5/8. Move 2 is untried.
@@ -211,7 +211,7 @@ def test_sums_and_choices_are_the_definitions(selection: RAVE) -> None:
     number = SELECTIONS.index(selection)
     games = [*random_games(number), *real_games(), *random_games(number + 200, plies=5)]
     add, urgency = OPTIONS[(number // 6) % 4]
-    assert_search(games[7 * number % 12], selection, 25, {25}, seed=number, add=add, urgency=urgency)
+    assert_search(games[7 * number % 12], selection, 25, {25}, seed=number, expand=add, first_play_urgency=urgency)
 
 
 @every_selection
@@ -219,7 +219,7 @@ def test_sums_and_choices_are_the_definitions_after_every_playout(selection: RAV
     """No sum is right only now and then, and every kind of choice is met."""
     kinds = set()
     for start, (add, urgency) in zip((*random_games(seed=50), *real_games()[::2]), cycle(OPTIONS)):
-        kinds |= assert_search(start, selection, 8, set(range(9)), add=add, urgency=urgency)
+        kinds |= assert_search(start, selection, 8, set(range(9)), expand=add, first_play_urgency=urgency)
     assert kinds == {"tried", "urgent", "known"}
 
 
@@ -229,7 +229,7 @@ def test_sums_and_choices_are_the_definitions_in_a_full_graph(selection: RAVE) -
     kinds = set()
     for most_edges in (1, 2, 7, 20):
         for add, start in zip(("first", "all", "first"), random_games(seed=300), strict=True):
-            kinds |= assert_search(start, selection, 24, {12, 24}, most_edges=most_edges, add=add)
+            kinds |= assert_search(start, selection, 24, {12, 24}, most_edges=most_edges, expand=add)
     assert kinds >= {"tried", "full"}
 
 
@@ -251,9 +251,11 @@ def test_sums_and_choices_are_the_definitions_in_many_games(selection: RAVE, add
     for seed, urgency in enumerate((INF, 0.9, 0.5, 0.0)):
         sizes = {"width": 3 + seed, "branching": 2 + (seed + number) % 5, "plies": 4 + 2 * seed}
         for most_edges, start in zip((2**20, 30, 5), random_games(4000 + 10 * number + seed, **sizes), strict=True):
-            assert_search(start, selection, 45, {20, 45}, seed=seed, urgency=urgency, most_edges=most_edges, add=add)
+            assert_search(
+                start, selection, 45, {20, 45}, seed=seed, first_play_urgency=urgency, most_edges=most_edges, expand=add
+            )
     for start in real_games():
-        assert_search(start, selection, 45, {20, 45}, add=add)
+        assert_search(start, selection, 45, {20, 45}, expand=add)
 
 
 # Searches one after another
@@ -267,7 +269,7 @@ def test_a_kept_graph_is_right_through_whole_games(selection: RAVE, add: str) ->
     games = random_games(seed=900, plies=9) if selection.table else random_games(seed=900, branching=3, tree=True)
     for number, start in enumerate((*games, *real_games()[3 if selection.table else 6 :])):
         rng = np.random.default_rng(number)
-        search, log = Simulations(start, selection, keep=True, add=add), rave_oracle.Log(start.rules.players)
+        search, log = Simulations(start, selection, reuse_graph=True, expand=add), rave_oracle.Log(start.rules.players)
         state = start
         while not state.over and state.ply < start.ply + 8:
             if state is not start:
@@ -286,8 +288,8 @@ def test_a_kept_graph_is_right_through_whole_games(selection: RAVE, add: str) ->
 def begin(search: Simulations, log: rave_oracle.Log, state: State) -> tuple[rave_oracle.Log, str]:
     """Begins a search from another state; its log, and what became of the graph: "fresh", "rebuilt" or "whole"."""
     graph, count = search.graph, search.graph.count("node_count")
-    nodes = search.nodes() if search.tree else ((node, state.position) for node in range(count))
-    names = [name for node, name in nodes if graph.positions[node].tobytes() == state.position]
+    nodes = search.nodes() if search.tree else ((node, state.key) for node in range(count))
+    names = [name for node, name in nodes if graph.positions[node].tobytes() == state.key]
     most = max(map(log.visited, names), default=0)
     search.prefix = next((name for name in names if log.visited(name) == most), ()) if search.tree else ()
     search.begin(state)
@@ -333,8 +335,11 @@ def test_a_planner_that_was_used_before_is_as_good_as_new(planner: Callable[...,
 @every_add
 def test_a_graph_that_grows_on_the_way_is_the_one_that_had_room(selection: RAVE, add: str) -> None:
     """To the last bit, all arrays, however small they began."""
-    for start in (*random_games(seed=70, width=9, plies=9), ucd_envs.rules("connect_four", columns=5, rows=4).initial_state()):
-        search, planner = Simulations(start, selection, add=add), Planner(selection, playouts=700, seed=0, add=add)
+    for start in (
+        *random_games(seed=70, width=9, plies=9),
+        ucd_envs.make_rules("connect_four", columns=5, rows=4).initial_state(),
+    ):
+        search, planner = Simulations(start, selection, expand=add), Planner(selection, playouts=700, seed=0, expand=add)
         search.worker.begin(start, seeded(0, 0, 0), 700, Event())
         first_room = search.graph.count("node_room")
         search.run(700)
@@ -473,7 +478,7 @@ def test_without_transpositions_all_are_rave(bias: float, c: float) -> None:
 
 def mirrored(rules: Rules) -> Rules:
     """A random game of two with the players changed about."""
-    board = rules.board.copy()
+    board = rules.config.copy()
     table = board.view(hash_game.BOARD)[0]
     table["mover"] = np.where(table["mover"] >= 0, 1 - table["mover"], -1)
     table["payoffs"][:, :2] = table["payoffs"][:, 1::-1].copy()
@@ -489,14 +494,14 @@ def test_players_changed_about_find_the_same(planner: Callable[..., Planner]) ->
         assert mirrored(rules).initial_state().player == 1 - rules.initial_state().player
         assert same(*found)
     for add in ("first", "all"):
-        games = [ucd_envs.rules("go", size=3, komi=0, first=first) for first in ("black", "white")]
-        assert same(*(planner(playouts=400, seed=2, add=add).search(game.initial_state()) for game in games))
+        games = [ucd_envs.make_rules("go", size=3, komi=0, first=first) for first in ("black", "white")]
+        assert same(*(planner(playouts=400, seed=2, expand=add).search(game.initial_state()) for game in games))
 
 
 @every_planner
 def test_sums_are_finite_and_no_larger_than_the_playouts(planner: Callable[..., Planner]) -> None:
     """B091: 0 <= w~ <= n~ <= playouts everywhere, and n~ of tried moves is not less than n; draws pay 1/2."""
-    for start in (*real_games(), ucd_envs.rules("go", size=5, komi=0).initial_state()):
+    for start in (*real_games(), ucd_envs.make_rules("go", size=5, komi=0).initial_state()):
         search = planner(playouts=1500, seed=1)
         search.search(start)
         graph = search._workers[0].graph
@@ -526,7 +531,7 @@ def test_equals_are_chosen_alike(selection: RAVE) -> None:
     """B074: five moves that are all worth 1/2, over 2,000 seeds: the first of nothing known, the second among one that was
     tried and four that were not, with an urgency of 1/2, each fair within chi-square at p = 0.001."""
     start = hash_game.listed({"root": (0, [0.5] * 5)}).initial_state()
-    search = Simulations(start, replace(selection, c=0), urgency=0.5)
+    search = Simulations(start, replace(selection, c=0), first_play_urgency=0.5)
     first, second = np.zeros(5), np.zeros(5)
     for seed in range(2000):
         search.seed = seed
@@ -544,10 +549,10 @@ def winning(state: State) -> list[int]:
 
 
 WINS = {
-    "tic_tac_toe": after(ucd_envs.rules("tic_tac_toe"), 0, 3, 1, 4),
-    "tic_tac_toe second": after(ucd_envs.rules("tic_tac_toe"), 0, 4, 8, 3, 1),
-    "hex": after(ucd_envs.rules("hex", size=3), 7, 5, 4, 1),
-    "connect_four": after(ucd_envs.rules("connect_four"), 3, 2, 3, 2, 3, 4),
+    "tic_tac_toe": after(ucd_envs.make_rules("tic_tac_toe"), 0, 3, 1, 4),
+    "tic_tac_toe second": after(ucd_envs.make_rules("tic_tac_toe"), 0, 4, 8, 3, 1),
+    "hex": after(ucd_envs.make_rules("hex", size=3), 7, 5, 4, 1),
+    "connect_four": after(ucd_envs.make_rules("connect_four"), 3, 2, 3, 2, 3, 4),
 }
 
 
@@ -566,9 +571,9 @@ def test_a_win_in_one_is_found(planner: Callable[..., Planner], start: State) ->
 @every_planner
 def test_fewer_playouts_than_moves(planner: Callable[..., Planner]) -> None:
     """B070: 1, 2 and 5 on a large board."""
-    start = ucd_envs.rules("go", size=9).initial_state()
+    start = ucd_envs.make_rules("go", size=9).initial_state()
     for playouts, add in product((1, 2, 5), ("first", "all")):
-        result = planner(playouts=playouts, seed=1, add=add).search(start)
+        result = planner(playouts=playouts, seed=1, expand=add).search(start)
         assert result.visits.sum() == playouts
         assert result.action in start.legal_actions()
         assert result.visits[result.actions == result.action] >= 1
@@ -576,7 +581,7 @@ def test_fewer_playouts_than_moves(planner: Callable[..., Planner]) -> None:
 
 def test_every_position_of_a_tree_is_a_node_at_once() -> None:
     """One for each playout that did not end at the end of the game, where UCT makes one at the second visit."""
-    start = ucd_envs.rules("go", size=5).initial_state()
+    start = ucd_envs.make_rules("go", size=5).initial_state()
     search = Simulations(start, RAVE())
     for playouts in (1, 2, 50):
         search.run(playouts)

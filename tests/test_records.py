@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ucd_envs.records import fields, record
+from ucd_envs.structs import fields, record
 
 
 def test_a_record_is_a_multiple_of_eight_bytes() -> None:

@@ -30,30 +30,30 @@ def names(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_games_are_listed_in_order() -> None:
-    assert ucd_envs.games() == sorted(ucd_envs.games())
+    assert ucd_envs.available() == sorted(ucd_envs.available())
 
 
 def test_the_games_of_this_package_are_registered() -> None:
-    assert {"connect_four_v0", "hex_v0", "leftright_v0", "tic_tac_toe_v0"} <= set(ucd_envs.games())
+    assert {"connect_four_v0", "hex_v0", "leftright_v0", "tic_tac_toe_v0"} <= set(ucd_envs.available())
 
 
 def test_the_list_of_games_can_be_asked_for_when_a_game_has_been_made() -> None:
     """The folder of game files has the function's name."""
     ucd_envs.make("tic_tac_toe")
-    assert isinstance(ucd_envs.games(), list)
+    assert isinstance(ucd_envs.available(), list)
 
 
 def test_the_list_of_games_is_the_callers_own() -> None:
-    ucd_envs.games().clear()
-    assert ucd_envs.games()
+    ucd_envs.available().clear()
+    assert ucd_envs.available()
 
 
-@pytest.mark.parametrize("name", ucd_envs.games())
+@pytest.mark.parametrize("name", ucd_envs.available())
 def test_rules_bear_their_registered_name(name: str) -> None:
-    assert ucd_envs.rules(name).name == name
+    assert ucd_envs.make_rules(name).name == name
 
 
-@pytest.mark.parametrize("name", ucd_envs.games())
+@pytest.mark.parametrize("name", ucd_envs.available())
 def test_every_game_has_a_module_with_env_and_raw_env(name: str) -> None:
     module = __import__(f"ucd_envs.{name}", fromlist=["env"])
     assert module.__all__ == ["env", "raw_env"]
@@ -77,7 +77,7 @@ def test_an_unknown_game_is_answered_by_those_there_are(name: str) -> None:
 
 
 def test_settings_reach_the_rules() -> None:
-    assert ucd_envs.rules("connect_four", columns=5, rows=4).settings == {"columns": 5, "rows": 4, "in_a_row": 4}
+    assert ucd_envs.make_rules("connect_four", columns=5, rows=4).settings == {"columns": 5, "rows": 4, "in_a_row": 4}
 
 
 def test_settings_reach_the_environment() -> None:
@@ -92,7 +92,7 @@ def test_an_unknown_setting_is_answered_by_those_there_are() -> None:
     with pytest.raises(
         TypeError, match=r"\Ahex_v0 has no setting 'sise': expected one of size, rows, columns, swap, opening\Z"
     ):
-        ucd_envs.rules("hex", sise=5)
+        ucd_envs.make_rules("hex", sise=5)
 
 
 def test_a_game_without_settings_says_so() -> None:
@@ -106,11 +106,11 @@ def test_a_setting_out_of_range_is_answered_by_its_range() -> None:
 
 
 def test_rules_of_one_configuration_are_made_once() -> None:
-    assert ucd_envs.rules("hex", size=6) is ucd_envs.rules("hex-v0", size=6)
+    assert ucd_envs.make_rules("hex", size=6) is ucd_envs.make_rules("hex-v0", size=6)
 
 
 def test_rules_unpickle_to_an_equal_configuration() -> None:
-    rules = ucd_envs.rules("hex", size=6)
+    rules = ucd_envs.make_rules("hex", size=6)
     assert pickle.loads(pickle.dumps(rules)).identity == rules.identity
 
 
@@ -142,18 +142,18 @@ def test_a_users_game_is_made_by_its_name(names: None) -> None:
 
 def test_a_users_game_is_listed(names: None) -> None:
     ucd_envs.register("noughts_v0", noughts())
-    assert "noughts_v0" in ucd_envs.games()
+    assert "noughts_v0" in ucd_envs.available()
 
 
 def test_a_users_state_can_be_pickled(names: None) -> None:
     ucd_envs.register("noughts_v0", noughts())
-    state = ucd_envs.rules("noughts").initial_state().after(4)
+    state = ucd_envs.make_rules("noughts").initial_state().after(4)
     assert pickle.loads(pickle.dumps(state)) == state
 
 
 def test_a_users_state_is_not_that_of_the_game_it_was_made_from(names: None) -> None:
     ucd_envs.register("noughts_v0", noughts())
-    assert ucd_envs.rules("noughts").initial_state() != ucd_envs.rules("tic_tac_toe").initial_state()
+    assert ucd_envs.make_rules("noughts").initial_state() != ucd_envs.make_rules("tic_tac_toe").initial_state()
 
 
 def test_a_users_game_is_tested_in_its_default_configuration(names: None) -> None:
@@ -165,13 +165,13 @@ def test_a_name_without_a_version_means_the_highest(names: None) -> None:
     """By number: 10 is higher than 9."""
     for version in (9, 10):
         ucd_envs.register(f"noughts_v{version}", noughts(version))
-    assert ucd_envs.rules("noughts").name == "noughts_v10"
+    assert ucd_envs.make_rules("noughts").name == "noughts_v10"
 
 
 def test_a_name_with_a_version_means_that_version(names: None) -> None:
     for version in (9, 10):
         ucd_envs.register(f"noughts_v{version}", noughts(version))
-    assert ucd_envs.rules("noughts-v9").name == "noughts_v9"
+    assert ucd_envs.make_rules("noughts-v9").name == "noughts_v9"
 
 
 @pytest.mark.parametrize("name", ["noughts", "noughts-v0", "Noughts_v0", "noughts_v", "_v0", "0_v0", "noughts_v0 ", ""])
@@ -191,7 +191,7 @@ def test_registering_the_same_builder_again_changes_nothing(names: None) -> None
     build = noughts()
     ucd_envs.register("noughts_v0", build)
     ucd_envs.register("noughts_v0", build)
-    assert ucd_envs.games().count("noughts_v0") == 1
+    assert ucd_envs.available().count("noughts_v0") == 1
 
 
 def test_rules_that_bear_another_name_are_refused(names: None) -> None:
@@ -202,7 +202,7 @@ def test_rules_that_bear_another_name_are_refused(names: None) -> None:
 
 
 def test_nothing_of_a_users_game_is_left_by_these_tests() -> None:
-    assert not any(name.startswith("noughts") for name in ucd_envs.games())
+    assert not any(name.startswith("noughts") for name in ucd_envs.available())
 
 
 def test_settings_of_a_users_builder_are_checked(names: None) -> None:
@@ -211,4 +211,4 @@ def test_settings_of_a_users_builder_are_checked(names: None) -> None:
 
     ucd_envs.register("noughts_v0", build)
     with pytest.raises(TypeError, match="noughts_v0 has no setting 'sise': expected one of size"):
-        ucd_envs.rules("noughts", sise=3)
+        ucd_envs.make_rules("noughts", sise=3)

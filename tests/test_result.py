@@ -20,9 +20,9 @@ from ucd_planners import Planner, SearchResult, simple_way, ucd, uct, uct3, upda
 from ucd_planners.result import FINALS
 
 GAMES = {
-    "hex": ucd_envs.rules("hex", size=4).initial_state(),
-    "tic_tac_toe": ucd_envs.rules("tic_tac_toe").initial_state(),
-    "leftright": ucd_envs.rules("leftright", steps=12).initial_state(),
+    "hex": ucd_envs.make_rules("hex", size=4).initial_state(),
+    "tic_tac_toe": ucd_envs.make_rules("tic_tac_toe").initial_state(),
+    "leftright": ucd_envs.make_rules("leftright", steps=12).initial_state(),
     "three players": hash_game.rules(seed=2, branching=4, plies=7, players=3).initial_state(),
 }
 PLANNERS: dict[str, Callable[..., Planner]] = {"uct": uct, "ucd": simple_way, "uct3": uct3, "update_all": update_all}
@@ -79,7 +79,7 @@ def test_equals_in_all_are_chosen_equally_often(final: str) -> None:
 def test_the_planners_option_is_the_rule(final: str, start: Any) -> None:
     """B073: for 20 searches of few playouts, where the rules differ."""
     for seed in range(20):
-        result = simple_way(playouts=40, seed=seed, final=final).search(start)
+        result = simple_way(playouts=40, seed=seed, final_move=final).search(start)
         keys = {
             "visits": result.visits,
             "mean": np.nan_to_num(result.values, nan=-1.0),
@@ -131,7 +131,7 @@ def test_certain_payoffs_give_exact_values(planner: Callable[..., Planner], payo
     ends = {f"4{side}": (0, [payoff, payoff]) for side in "abc"}
     game = hash_game.listed({"start": (0, ["0a", "0b", "0c"]), **layers, **ends}, players=1).initial_state()
     for final in FINALS:
-        result = planner(playouts=2000, seed=0, final=final).search(game)
+        result = planner(playouts=2000, seed=0, final_move=final).search(game)
         assert result.values.tolist() == [payoff] * 3
         assert result.value == payoff
 
@@ -194,7 +194,7 @@ def test_the_principal_variation_is_a_line_of_legal_moves(planner: Callable[...,
 
 def test_the_principal_variation_follows_the_most_visited_moves() -> None:
     """The only good moves, to the end of the game: x takes c2 (else o wins there), then wins with b3 or a1."""
-    rules = ucd_envs.rules("tic_tac_toe")
+    rules = ucd_envs.make_rules("tic_tac_toe")
     state = rules.initial_state()
     for name in ("b2", "a2", "b1", "b3", "c1", "a3"):
         state = state.after(rules.action_named(name))
@@ -221,14 +221,14 @@ def test_positions_reached_in_two_ways_are_counted() -> None:
     """Two steps of LeftRight have 3 inner positions and 6 moves: to left, right; 4 to the end. With 3 steps: 6 inner positions
     and 12 moves, 6 of them to the end; left-right and right-left meet once."""
     for steps, figures in ((2, (3, 6, 0)), (3, (6, 12, 1))):
-        result = simple_way(c=5.0, playouts=2000, seed=0).search(ucd_envs.rules("leftright", steps=steps).initial_state())
+        result = simple_way(c=5.0, playouts=2000, seed=0).search(ucd_envs.make_rules("leftright", steps=steps).initial_state())
         assert (result.nodes, result.edges, result.transpositions) == figures
         assert result.depth == steps
 
 
 def test_in_a_tree_every_move_tried_is_a_position() -> None:
     """Three steps of LeftRight: 2 + 4 + 8 moves, and the root."""
-    result = uct(c=5.0, playouts=2000, seed=0).search(ucd_envs.rules("leftright", steps=3).initial_state())
+    result = uct(c=5.0, playouts=2000, seed=0).search(ucd_envs.make_rules("leftright", steps=3).initial_state())
     assert (result.nodes, result.edges, result.transpositions) == (15, 14, 0)
 
 
@@ -269,10 +269,10 @@ def text_of(**changes: Any) -> list[str]:
         actions=np.array([0, 1, 4]),
         visits=np.array([20, 70, 0]),
         values=np.array([0.25, 0.5, math.nan]),
-        priors=None,
+        initial=None,
         value=0.44,
         principal_variation=[1, 4],
-        rules=ucd_envs.rules("tic_tac_toe"),
+        rules=ucd_envs.make_rules("tic_tac_toe"),
         playouts=90,
         nodes=31,
         edges=40,
@@ -310,6 +310,6 @@ def test_the_text_shows_eight_moves_at_most() -> None:
 
 def test_a_result_can_be_pickled() -> None:
     """Executors in other processes send results back."""
-    result = uct(playouts=50, seed=0).search(ucd_envs.rules("tic_tac_toe").initial_state())
+    result = uct(playouts=50, seed=0).search(ucd_envs.make_rules("tic_tac_toe").initial_state())
     twin = pickle.loads(pickle.dumps(result))
     assert (str(twin), twin.action, twin.visits.tolist()) == (str(result), result.action, result.visits.tolist())

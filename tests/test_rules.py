@@ -20,9 +20,7 @@ from scipy.stats import chi2_contingency, chisquare
 
 import ucd_envs
 from ucd_envs import registry
-from ucd_envs.records import fields
-from ucd_envs.rng import seeded
-from ucd_envs.rules import (
+from ucd_envs.kernels import (
     BYTES,
     HEADER,
     IS_LEGAL,
@@ -33,11 +31,12 @@ from ucd_envs.rules import (
     READ_PAYOFFS,
     RESET,
     RNG,
-    Rules,
-    State,
     compiled,
     kernel,
 )
+from ucd_envs.rng import seeded
+from ucd_envs.rules import Rules, State
+from ucd_envs.structs import fields
 
 STATES = 3000
 """At least so many states of random games are looked at in every configuration."""
@@ -45,7 +44,7 @@ REACHABLE = 6000
 """So many states are enumerated, breadth first; all there are in the small configurations."""
 SEEN_IN_FULL = {"connect_four_v0", "go_v0", "havannah_v0", "hex_v0", "leftright_v0", "tic_tac_toe_v0"}
 """Games whose whole position can be read off observations, mover, ply and legal actions."""
-CONFIGURATIONS = [(name, settings) for name in registry.games() for settings in registry.examples(name)]
+CONFIGURATIONS = [(name, settings) for name in registry.available() for settings in registry.examples(name)]
 CONFIGURATIONS += [("nim_v0", {"heaps": heaps}) for heaps in ("1,3,5,7", "2,2", "1", "9,9,9")]
 """With a user's own game in one file, that of the examples."""
 GARBAGE = 0xA5
@@ -68,7 +67,7 @@ def rules(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ru
     name, settings = request.param
     if name == "nim_v0":
         monkeypatch.setitem(registry._builders, name, nim.rules)
-    return registry.rules(name, **settings)
+    return registry.make_rules(name, **settings)
 
 
 @cache
@@ -115,7 +114,7 @@ def reachable(rules: Rules) -> list[State]:
 def observation(state: State, player: int) -> np.ndarray:
     """What a player sees: [rows, columns, planes] int8, filled with garbage before."""
     planes = np.full(state.rules.planes, -7, np.int8)
-    state.rules.kernels.observe(state.rules.board, state.array(), player, planes.reshape(-1))
+    state.rules.kernels.observe(state.rules.config, state.array(), player, planes.reshape(-1))
     return planes
 
 
@@ -148,7 +147,7 @@ def test_is_legal_agrees_with_the_list_for_every_integer(rules: Rules) -> None:
     for state in states(rules):
         legal, array = set(state.legal_actions()), state.array()
         for action in (*range(rules.actions), *outside):
-            assert rules.kernels.is_legal(rules.board, array, action) == (action in legal), (state, action)
+            assert rules.kernels.is_legal(rules.config, array, action) == (action in legal), (state, action)
 
 
 def test_there_are_legal_actions_until_the_game_is_over(rules: Rules) -> None:
@@ -172,15 +171,15 @@ def test_every_move_adds_one_ply(rules: Rules) -> None:
 
 
 def test_no_game_is_longer_than_the_longest(rules: Rules) -> None:
-    """The ply never passes Rules.longest."""
-    assert all(state.ply <= rules.longest for state in states(rules))
+    """The ply never passes Rules.max_plies."""
+    assert all(state.ply <= rules.max_plies for state in states(rules))
 
 
 def test_reset_sets_every_field(rules: Rules) -> None:
     """A reset on garbage gives the fields of a reset on zeros; only padding between fields may keep its bytes."""
     layout = sys.modules[rules.kernels.reset.py_func.__module__].STATE
     fresh, reused = rules.initial_state().array(), np.full(rules.state_bytes, GARBAGE, np.uint8)
-    rules.kernels.reset(rules.board, reused)
+    rules.kernels.reset(rules.config, reused)
     for name in layout.names:
         assert (fields(fresh, layout)[name] == fields(reused, layout)[name]).all(), name
     assert (fresh[layout.itemsize :] == reused[layout.itemsize :]).all()
@@ -189,13 +188,13 @@ def test_reset_sets_every_field(rules: Rules) -> None:
 def test_a_reused_state_plays_like_a_fresh_one(rules: Rules) -> None:
     """A game on a state that held garbage before its reset looks the same at every ply."""
     array = np.full(rules.state_bytes, GARBAGE, np.uint8)
-    rules.kernels.reset(rules.board, array)
+    rules.kernels.reset(rules.config, array)
     game = games(rules)[0]
     for state, action in zip(game.states, [*game.actions, None], strict=True):
         reused = State(rules, array.tobytes())
         assert (reused, seen(reused)) == (state, seen(state))
         if action is not None:
-            rules.kernels.play(rules.board, array, action)
+            rules.kernels.play(rules.config, array, action)
 
 
 def test_payoffs_lie_between_0_and_1(rules: Rules) -> None:
@@ -203,7 +202,7 @@ def test_payoffs_lie_between_0_and_1(rules: Rules) -> None:
     out = np.empty(rules.players)
     for game in games(rules):
         out[:] = np.nan
-        rules.kernels.payoffs(rules.board, game.states[-1].array(), out)
+        rules.kernels.payoffs(rules.config, game.states[-1].array(), out)
         assert ((out >= 0) & (out <= 1)).all(), out
 
 
@@ -214,7 +213,7 @@ def test_equal_positions_have_equal_futures(rules: Rules) -> None:
     """States with equal words look the same, have the same payoffs and lead to equal positions by every action."""
     known: dict[bytes, State] = {}
     for state in states(rules):
-        other = known.setdefault(state.position, state)
+        other = known.setdefault(state.key, state)
         if other.data != state.data:
             assert seen(other) == seen(state)
             assert not state.over or other.payoffs() == state.payoffs()
@@ -237,22 +236,22 @@ def test_moves_in_another_order_lead_to_an_equal_position_or_to_one_that_looks_d
             else:
                 other = game.states[at + len(moves)]
                 same = seen(state) == seen(other)
-                assert same or state.position != other.position
-                assert not same or not is_seen_in_full(rules) or state.position == other.position
+                assert same or state.key != other.position
+                assert not same or not is_seen_in_full(rules) or state.key == other.position
 
 
 def test_positions_that_look_different_have_different_words(rules: Rules) -> None:
     """B089: among all reachable states (the first 6,000 and those of random games) none that look different share words."""
     looks: dict[bytes, tuple[Any, ...]] = {}
     for state in (*reachable(rules), *states(rules)):
-        assert looks.setdefault(state.position, seen(state)) == seen(state)
+        assert looks.setdefault(state.key, seen(state)) == seen(state)
 
 
 def test_positions_that_look_the_same_have_the_same_words(rules: Rules) -> None:
     """B089: there are as many words as things to see, where nothing is hidden."""
     if is_seen_in_full(rules):
         found = reachable(rules)
-        assert len({state.position for state in found}) == len({seen(state) for state in found})
+        assert len({state.key for state in found}) == len({seen(state) for state in found})
 
 
 # What kernels touch
@@ -260,57 +259,57 @@ def test_positions_that_look_the_same_have_the_same_words(rules: Rules) -> None:
 
 def test_reading_kernels_leave_state_and_board_alone(rules: Rules) -> None:
     """Lists, legality, payoffs, positions, observations and suggested moves change no byte of state and board."""
-    board, kernels, rng = rules.board.tobytes(), rules.kernels, seeded(1)
-    actions, words = np.empty(rules.actions, np.int32), np.empty(rules.position_words, np.uint64)
+    config, kernels, rng = rules.config.tobytes(), rules.kernels, seeded(1)
+    actions, words = np.empty(rules.actions, np.int32), np.empty(rules.key_words, np.uint64)
     out, planes = np.empty(rules.players), np.empty(int(np.prod(rules.planes)), np.int8)
     for state in states(rules):
         array = state.array()
-        kernels.legal_actions(rules.board, array, actions)
-        kernels.is_legal(rules.board, array, rules.actions - 1)
-        kernels.position(rules.board, array, words)
-        kernels.observe(rules.board, array, 0, planes)
+        kernels.legal_actions(rules.config, array, actions)
+        kernels.is_legal(rules.config, array, rules.actions - 1)
+        kernels.key(rules.config, array, words)
+        kernels.observe(rules.config, array, 0, planes)
         if state.over:
-            kernels.payoffs(rules.board, array, out)
+            kernels.payoffs(rules.config, array, out)
         else:
-            kernels.playout_action(rules.board, array, rng)
+            kernels.playout_action(rules.config, array, rng)
         assert array.tobytes() == state.data
-    assert rules.board.tobytes() == board
+    assert rules.config.tobytes() == config
 
 
 def test_playing_leaves_the_board_vector_alone(rules: Rules) -> None:
     """Resets, moves and playouts change no byte of the board vector."""
-    board, rng, trace = rules.board.tobytes(), seeded(2), np.empty(rules.longest, np.int32)
+    config, rng, trace = rules.config.tobytes(), seeded(2), np.empty(rules.max_plies, np.int32)
     for state in samples(rules):
         array = state.array()
-        rules.kernels.play(rules.board, array, state.legal_actions()[0])
+        rules.kernels.play(rules.config, array, state.legal_actions()[0])
         for room in (trace, NO_TRACE):
             array = state.array()
-            rules.kernels.playout(rules.board, array, rng, room)
-        rules.kernels.reset(rules.board, array)
-    assert rules.board.tobytes() == board
+            rules.kernels.playout(rules.config, array, rng, room)
+        rules.kernels.reset(rules.config, array)
+    assert rules.config.tobytes() == config
 
 
 def test_kernels_write_within_their_arrays(rules: Rules) -> None:
     """Nothing is written behind arrays of exactly the promised sizes."""
     kernels, rng = rules.kernels, seeded(3)
     actions, actions_kept = guarded(rules.actions, np.int32, -7)
-    words, words_kept = guarded(rules.position_words, np.uint64, 7)
+    words, words_kept = guarded(rules.key_words, np.uint64, 7)
     out, out_kept = guarded(rules.players, np.float64, 7)
     planes, planes_kept = guarded(int(np.prod(rules.planes)), np.int8, 7)
     array, array_kept = guarded(rules.state_bytes, np.uint8, 7)
     for state in states(rules):
         array[:] = np.frombuffer(state.data, np.uint8)
-        kernels.legal_actions(rules.board, array, actions)
-        kernels.position(rules.board, array, words)
+        kernels.legal_actions(rules.config, array, actions)
+        kernels.key(rules.config, array, words)
         for player in range(rules.players):
-            kernels.observe(rules.board, array, player, planes)
+            kernels.observe(rules.config, array, player, planes)
         if state.over:
-            kernels.payoffs(rules.board, array, out)
+            kernels.payoffs(rules.config, array, out)
             continue
-        trace, trace_kept = guarded(rules.longest - state.ply, np.int32, -7)
+        trace, trace_kept = guarded(rules.max_plies - state.ply, np.int32, -7)
         for room in (trace, NO_TRACE):
             array[:] = np.frombuffer(state.data, np.uint8)
-            kernels.playout(rules.board, array, rng, room)
+            kernels.playout(rules.config, array, rng, room)
         assert trace_kept()
     assert actions_kept()
     assert words_kept()
@@ -323,35 +322,35 @@ def test_kernels_write_within_their_arrays(rules: Rules) -> None:
 
 
 def test_a_playout_is_a_game(rules: Rules) -> None:
-    """B041: moves of a traced playout are legal, their movers right, the last one ends the game; they lead to its state."""
+    """B041: moves of a move_of playout are legal, their movers right, the last one ends the game; they lead to its state."""
     kernels, rng, choice = rules.kernels, seeded(4), random.Random(4)
     pool = [state for state in states(rules) if not state.over]
-    trace = np.empty(rules.longest, np.int32)
-    for number in range(max(100, min(2000, 100_000 // rules.longest))):
+    trace = np.empty(rules.max_plies, np.int32)
+    for number in range(max(100, min(2000, 100_000 // rules.max_plies))):
         state = choice.choice(pool) if number % 2 else pool[0]
         played, replayed = state.array(), state.array()
-        count = kernels.playout(rules.board, played, rng, trace)
+        count = kernels.playout(rules.config, played, rng, trace)
         for move in trace[:count].tolist():
             player, action = divmod(move, 2**16)
             assert player == State(rules, replayed.tobytes()).player
-            assert kernels.is_legal(rules.board, replayed, action)
-            kernels.play(rules.board, replayed, action)
+            assert kernels.is_legal(rules.config, replayed, action)
+            kernels.play(rules.config, replayed, action)
         ends = [State(rules, array.tobytes()) for array in (played, replayed)]
         assert ends[1].over
         assert [(end, seen(end), end.payoffs()) for end in ends[:1]] == [(end, seen(end), end.payoffs()) for end in ends[1:]]
 
 
 @kernel()
-def random_games(playout_action, play, payoffs, board, start, state, rng, out, lengths):
+def random_games(playout_action, play, payoffs, config, start, state, rng, out, lengths):
     """Plain games of the random policy's moves from `start`: payoffs [games, players], and their lengths [games]."""
     for game in range(len(lengths)):
         for i in range(len(state)):
             state[i] = start[i]
         lengths[game] = 0
         while fields(state, HEADER).player >= 0:
-            play(board, state, playout_action(board, state, rng))
+            play(config, state, playout_action(config, state, rng))
             lengths[game] += 1
-        payoffs(board, state, out[game])
+        payoffs(config, state, out[game])
 
 
 RANDOM_GAMES = types.void(
@@ -367,7 +366,7 @@ def plain_games(state: State, number: int, rng: np.ndarray) -> list[tuple[list[f
     out, lengths = np.empty((number, rules.players)), np.empty(number, np.int64)
     scratch = state.array()
     three = (rules.kernels.playout_action, rules.kernels.play, rules.kernels.payoffs)
-    compiled(random_games, RANDOM_GAMES)(*three, rules.board, state.array(), scratch, rng, out, lengths)
+    compiled(random_games, RANDOM_GAMES)(*three, rules.config, state.array(), scratch, rng, out, lengths)
     return list(zip(out.tolist(), lengths.tolist(), strict=True))
 
 
@@ -376,9 +375,9 @@ def playouts(state: State, number: int, rng: np.ndarray, trace: np.ndarray) -> I
     rules, start, out = state.rules, state.array(), np.empty(state.rules.players)
     for _ in range(number):
         array = start.copy()
-        length = rules.kernels.playout(rules.board, array, rng, trace)
+        length = rules.kernels.playout(rules.config, array, rng, trace)
         assert State(rules, array[:8].tobytes()).player == OVER
-        rules.kernels.payoffs(rules.board, array, out)
+        rules.kernels.payoffs(rules.config, array, out)
         yield out.tolist(), length
 
 
@@ -404,10 +403,10 @@ def choices(state: State) -> list[int]:
     """The actions that the game says its random policy may play, all legal."""
     kernels, actions = state.rules.kernels, np.empty(state.rules.actions, np.int32)
     array = state.array()
-    count = kernels.playout_actions(state.rules.board, array, actions)
+    count = kernels.playout_actions(state.rules.config, array, actions)
     assert array.tobytes() == state.data
     assert set(actions[:count].tolist()) <= set(state.legal_actions())
-    playable = [action for action in state.legal_actions() if kernels.is_playable(state.rules.board, array, action)]
+    playable = [action for action in state.legal_actions() if kernels.is_playable(state.rules.config, array, action)]
     assert array.tobytes() == state.data
     assert sorted(actions[:count].tolist()) == playable
     return playable
@@ -423,7 +422,7 @@ def test_playouts_without_a_trace_have_the_payoffs_of_random_games(rules: Rules)
 
     At the start, in the middle and near the end of a game.
     """
-    rng, number = seeded(5), max(4000, min(20_000, 2_000_000 // rules.longest))
+    rng, number = seeded(5), max(4000, min(20_000, 2_000_000 // rules.max_plies))
     for state in samples(rules):
         plain = [tuple(payoffs) for payoffs, _ in plain_games(state, number, rng)]
         quick = [tuple(payoffs) for payoffs, _ in playouts(state, number, rng, NO_TRACE)]
@@ -432,12 +431,12 @@ def test_playouts_without_a_trace_have_the_payoffs_of_random_games(rules: Rules)
 
 def test_playouts_with_a_trace_have_the_payoffs_and_lengths_of_random_games(rules: Rules) -> None:
     """At the start, in the middle and near the end of a game."""
-    rng, number = seeded(6), max(2000, min(10_000, 1_000_000 // rules.longest))
-    trace = np.empty(rules.longest, np.int32)
+    rng, number = seeded(6), max(2000, min(10_000, 1_000_000 // rules.max_plies))
+    trace = np.empty(rules.max_plies, np.int32)
     for state in samples(rules):
         plain = [(*payoffs, length) for payoffs, length in plain_games(state, number, rng)]
-        traced = [(*payoffs, length) for payoffs, length in playouts(state, number, rng, trace)]
-        assert homogeneous(plain, traced), state
+        move_of = [(*payoffs, length) for payoffs, length in playouts(state, number, rng, trace)]
+        assert homogeneous(plain, move_of), state
 
 
 def test_the_first_moves_of_playouts_are_uniform(rules: Rules) -> None:
@@ -445,7 +444,7 @@ def test_the_first_moves_of_playouts_are_uniform(rules: Rules) -> None:
 
     At the start, in the middle and near the end of a game.
     """
-    rng, trace = seeded(7), np.empty(rules.longest, np.int32)
+    rng, trace = seeded(7), np.empty(rules.max_plies, np.int32)
     for state in samples(rules):
         legal = state.legal_actions()
         counts = Counter(int(trace[0]) % 2**16 for _ in playouts(state, 20 * len(legal) + 500, rng, trace))
@@ -457,18 +456,18 @@ def test_a_playout_action_is_one_of_the_policy(rules: Rules) -> None:
     rng = seeded(8)
     for state in states(rules):
         if not state.over:
-            assert rules.kernels.playout_action(rules.board, state.array(), rng) in choices(state)
+            assert rules.kernels.playout_action(rules.config, state.array(), rng) in choices(state)
 
 
 def test_a_playout_stops_when_its_trace_is_full(rules: Rules) -> None:
     """In the state that its moves lead to, from which the next one goes on, until the game is over."""
     rng, kernels = seeded(10), rules.kernels
     for state in samples(rules):
-        for room in (1, 2, 3, 7, max(1, rules.longest - 1)):
+        for room in (1, 2, 3, 7, max(1, rules.max_plies - 1)):
             array, replayed = state.array(), state
             trace, is_whole = guarded(room, np.int32, GARBAGE)
             while not replayed.over:
-                played = kernels.playout(rules.board, array, rng, trace)
+                played = kernels.playout(rules.config, array, rng, trace)
                 for move in trace[:played].tolist():
                     assert move >> 16 == replayed.player
                     replayed = replayed.after(move & 0xFFFF)
@@ -489,7 +488,7 @@ def test_playout_actions_are_uniform(rules: Rules) -> None:
     for state in samples(rules):
         legal, array = state.legal_actions(), state.array()
         number = 40 * len(legal) + 2000
-        counts = Counter(rules.kernels.playout_action(rules.board, array, rng) for _ in range(number))
+        counts = Counter(rules.kernels.playout_action(rules.config, array, rng) for _ in range(number))
         assert uniform(counts, choices(state)), state
 
 
@@ -498,8 +497,8 @@ def test_playouts_depend_on_the_generator_alone(rules: Rules) -> None:
     records = []
     for seed in (1, 2):
         np.random.seed(seed)
-        array, trace = rules.initial_state().array(), np.zeros(rules.longest, np.int32)
-        rules.kernels.playout(rules.board, array, seeded(8), trace)
+        array, trace = rules.initial_state().array(), np.zeros(rules.max_plies, np.int32)
+        rules.kernels.playout(rules.config, array, seeded(8), trace)
         records.append((array.tobytes(), trace.tolist()))
     assert records[0] == records[1]
 
@@ -542,7 +541,7 @@ def test_a_text_that_names_no_action_is_refused_with_one_sentence(rules: Rules, 
 
 def test_settings_make_the_same_rules_again(rules: Rules) -> None:
     """Rules.settings are arguments of the game's builder, and the rules made from them have the same identity."""
-    assert registry.rules(rules.name, **rules.settings).identity == rules.identity
+    assert registry.make_rules(rules.name, **rules.settings).identity == rules.identity
 
 
 def test_the_size_of_a_state_is_a_multiple_of_a_word(rules: Rules) -> None:
@@ -576,7 +575,7 @@ def test_states_can_be_pickled(rules: Rules, ply: int) -> None:
 @pytest.fixture
 def corner() -> State:
     """Tic-tac-toe after a stone in the first corner."""
-    return ucd_envs.rules("tic_tac_toe").initial_state().after(0)
+    return ucd_envs.make_rules("tic_tac_toe").initial_state().after(0)
 
 
 def test_two_move_orders_give_equal_states_with_equal_hashes(corner: State) -> None:
@@ -594,15 +593,15 @@ def test_states_of_different_positions_differ(corner: State) -> None:
 
 def test_states_of_different_games_differ() -> None:
     """Equal words of two configurations are not the same position."""
-    small, large = (ucd_envs.rules("hex", size=size).initial_state() for size in (3, 4))
+    small, large = (ucd_envs.make_rules("hex", size=size).initial_state() for size in (3, 4))
     assert small.position == large.position
     assert small != large
 
 
 def test_states_of_the_same_game_made_twice_are_equal() -> None:
     """Two ways to write one configuration have the same states."""
-    first = ucd_envs.rules("hex", size=4).initial_state()
-    second = ucd_envs.rules("hex", rows=4, columns=4).initial_state()
+    first = ucd_envs.make_rules("hex", size=4).initial_state()
+    second = ucd_envs.make_rules("hex", rows=4, columns=4).initial_state()
     assert first == second
     assert hash(first) == hash(second)
 
@@ -666,30 +665,30 @@ def test_a_state_says_who_moves(corner: State) -> None:
 
 
 @kernel(PLAY)
-def legal_declared_as_a_move(board, state, action):
+def legal_declared_as_a_move(config, state, action):
     """A kernel of another signature than that of its place."""
 
 
 @kernel()
-def legal_without_a_signature(board, state, action):
+def legal_without_a_signature(config, state, action):
     """A private kernel."""
     return True
 
 
 @kernel(LEGAL_ACTIONS)
-def half_a_count(board, state, actions):
+def half_a_count(config, state, actions):
     """A kernel with a result of another type than it declares, which could be converted."""
     return 0.5
 
 
 @kernel(RESET)
-def reset_with_a_result(board, state):
+def reset_with_a_result(config, state):
     """A kernel with a result where none is declared."""
     return state
 
 
 @kernel(IS_LEGAL)
-def legal_of_two(board, state):
+def legal_of_two(config, state):
     """A kernel that takes fewer arguments than it declares."""
     return True
 
@@ -700,14 +699,14 @@ def legal_of_two(board, state):
         ("is_legal", legal_declared_as_a_move),
         ("is_legal", legal_without_a_signature),
         ("is_legal", legal_of_two),
-        ("is_legal", lambda board, state, action: True),
+        ("is_legal", lambda config, state, action: True),
         ("legal_actions", half_a_count),
         ("reset", reset_with_a_result),
     ],
 )
 def test_a_kernel_of_another_signature_is_refused(place: str, function: Any) -> None:
     """A declared signature of another place, none at all, or one that the function does not have: TypeError."""
-    good = ucd_envs.rules("tic_tac_toe")
+    good = ucd_envs.make_rules("tic_tac_toe")
     with pytest.raises(TypeError):
         dataclasses.replace(good, kernels=good.kernels._replace(**{place: function}))
 
@@ -716,10 +715,10 @@ def test_a_kernel_of_another_signature_is_refused(place: str, function: Any) -> 
 def test_a_kernel_refuses_arrays_of_another_type(rules: Rules, dtype: type) -> None:
     """Nothing is compiled for a call, so that a mistake shows at once."""
     with pytest.raises(TypeError, match="No matching definition"):
-        rules.kernels.reset(rules.board, np.zeros(rules.state_bytes, dtype))
+        rules.kernels.reset(rules.config, np.zeros(rules.state_bytes, dtype))
 
 
 def test_a_setting_that_a_game_does_not_have_is_refused(rules: Rules) -> None:
     """The message lists those that it has, or says that there are none."""
     with pytest.raises(TypeError, match=r"has no setting 'colour': (expected one of|it has no settings at all)"):
-        registry.rules(rules.name, colour="red")
+        registry.make_rules(rules.name, colour="red")

@@ -24,7 +24,7 @@ import ucd_envs
 import ucd_planners.planner
 from ucd_envs.rules import State
 from ucd_planners import Planner, SearchResult, simple_way, ucd, uct, uct1, uct3, update_all
-from ucd_planners.memory import Graph
+from ucd_planners.search.storage import Graph
 
 HERE = Path(__file__).resolve().parent
 INF = math.inf
@@ -45,7 +45,7 @@ every_graph = pytest.mark.parametrize("planner", SHARING.values(), ids=SHARING)
 
 def after(name: str, *moves: str, **settings: Any) -> State:
     """The state of a game after moves, written as its players write them."""
-    rules = ucd_envs.rules(name, **settings)
+    rules = ucd_envs.make_rules(name, **settings)
     state = rules.initial_state()
     for move in moves:
         state = state.after(rules.action_named(move))
@@ -60,13 +60,13 @@ def graph_of(planner: Planner) -> Graph:
 @cache
 def known_states(start: State) -> dict[bytes, State]:
     """Every state that can be reached and has a move, by its position."""
-    found = {start.position: start}
+    found = {start.key: start}
     queue = [start]
     for state in queue:
         for action in state.legal_actions():
             child = state.after(action)
-            if not child.over and child.position not in found:
-                found[child.position] = child
+            if not child.over and child.key not in found:
+                found[child.key] = child
                 queue.append(child)
     return found
 
@@ -371,7 +371,7 @@ def assert_table(planner: Planner, start: State) -> None:
         assert graph.edges[graph.block(node)]["action"].tolist() == listed[: graph.nodes[node]["tried"]]
         for edge in graph.edges[graph.block(node)]:
             child = state.after(int(edge["action"]))
-            assert child.over if edge["target"] < 0 else positions[edge["target"]] == child.position
+            assert child.over if edge["target"] < 0 else positions[edge["target"]] == child.key
 
 
 # Growth and limits
@@ -502,7 +502,7 @@ def test_playouts_are_longer_than_python_could_recur(planner: Callable[..., Plan
 
 def noughts(*rows: str) -> State:
     """A tic-tac-toe position, x to move when there are as many x as o."""
-    state = ucd_envs.rules("tic_tac_toe").initial_state()
+    state = ucd_envs.make_rules("tic_tac_toe").initial_state()
     cells = "".join(rows)
     stones = {stone: [cell for cell, mark in enumerate(cells) if mark == stone] for stone in "xo"}
     for turn in range(len(stones["x"]) + len(stones["o"])):

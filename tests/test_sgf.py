@@ -14,7 +14,8 @@ from sgfmill import boards, sgf_moves
 from sgfmill.sgf import Sgf_game
 
 import ucd_envs
-from ucd_envs import Rules, State, sgf
+from ucd_envs import Rules, State
+from ucd_envs.formats import sgf
 
 GO: list[dict[str, Any]] = [
     {"size": 2},
@@ -30,7 +31,7 @@ GO: list[dict[str, Any]] = [
     {"size": 6, "white": "D4"},
     {"size": 4, "ko": "positional", "suicide": True},
     {"size": 4, "ko": "situational"},
-    {"size": 4, "longest": 11, "mercy": 5},
+    {"size": 4, "max_plies": 11, "mercy": 5},
 ]
 HEX: list[dict[str, Any]] = [
     {"size": 1},
@@ -91,7 +92,7 @@ def played(rules: Rules, actions: list[int]) -> State:
 def stones(state: State) -> str:
     """The board from the top line, one character a point."""
     planes = np.zeros(state.rules.planes, np.int8)
-    state.rules.kernels.observe(state.rules.board, state.array(), 0, planes.reshape(-1))
+    state.rules.kernels.observe(state.rules.config, state.array(), 0, planes.reshape(-1))
     rows = ["".join(".XO"[int(point[0]) + 2 * int(point[1])] for point in row) for row in planes]
     return "\n".join(reversed(rows)) if state.rules.tiling == "points" else "\n".join(rows)
 
@@ -106,7 +107,7 @@ def moves(record: sgf.Record) -> str:
 @every_game
 def test_a_game_is_the_same_after_writing_and_reading(name: str, settings: dict[str, Any]) -> None:
     """B037: name, size and all settings too."""
-    rules = ucd_envs.rules(name, **settings)
+    rules = ucd_envs.make_rules(name, **settings)
     for seed in range(6):
         actions = random_game(rules, seed)
         record = sgf.load(sgf.saved(rules, actions))
@@ -117,7 +118,7 @@ def test_a_game_is_the_same_after_writing_and_reading(name: str, settings: dict[
 
 
 def test_every_state_of_a_record_can_be_asked_for() -> None:
-    rules = ucd_envs.rules("go", size=5)
+    rules = ucd_envs.make_rules("go", size=5)
     actions = random_game(rules, 1)
     states = list(sgf.load(sgf.saved(rules, actions)).states())
     assert states == [played(rules, actions[:count]) for count in range(len(actions) + 1)]
@@ -126,7 +127,7 @@ def test_every_state_of_a_record_can_be_asked_for() -> None:
 @pytest.mark.parametrize("size", [9, 19])
 def test_another_reader_finds_the_same_stones(size: int) -> None:
     """sgfmill's own board, which takes stones but knows no ko."""
-    rules = ucd_envs.rules("go", size=size, black="C3 D4", white="E5")
+    rules = ucd_envs.make_rules("go", size=size, black="C3 D4", white="E5")
     for seed in range(3):
         actions = random_game(rules, seed)
         board, plays = sgf_moves.get_setup_and_moves(Sgf_game.from_string(sgf.saved(rules, actions)))
@@ -153,19 +154,19 @@ def test_another_reader_finds_the_same_stones(size: int) -> None:
 def test_what_go_has_before_the_first_move_is_written_as_other_programs_write_it(
     settings: dict[str, Any], expected: str
 ) -> None:
-    text = sgf.saved(ucd_envs.rules("go", **settings), [])
+    text = sgf.saved(ucd_envs.make_rules("go", **settings), [])
     assert all(part in text for part in expected.split())
     assert ("AB[" in text, "AW[" in text) == ("AB[" in expected, "AW[" in expected)
 
 
 def test_a_pass_and_a_corner_are_written_as_other_programs_write_them() -> None:
-    rules = ucd_envs.rules("go", size=9)
+    rules = ucd_envs.make_rules("go", size=9)
     text = sgf.saved(rules, [rules.action_named(name) for name in ("A1", "pass", "J9")])
     assert text.replace("\n", "").endswith(";B[ai];W[];B[ia])")
 
 
 def test_a_swap_is_written_as_other_programs_write_it() -> None:
-    rules = ucd_envs.rules("hex", size=5, swap=True)
+    rules = ucd_envs.make_rules("hex", size=5, swap=True)
     text = sgf.saved(rules, [rules.action_named(name) for name in ("a4", "swap", "e5")])
     assert text.replace("\n", "").endswith(";B[a4];W[swap-pieces];B[e5])")
 
@@ -183,13 +184,13 @@ def test_a_swap_is_written_as_other_programs_write_it() -> None:
     ],
 )
 def test_the_result_is_what_the_rules_say(name: str, settings: dict[str, Any], names: str, expected: str) -> None:
-    rules = ucd_envs.rules(name, **settings)
+    rules = ucd_envs.make_rules(name, **settings)
     assert sgf.load(sgf.saved(rules, [rules.action_named(move) for move in names.split()])).result == expected
 
 
 def test_texts_survive_writing_and_reading() -> None:
     """Brackets, backslashes, line ends, and letters of any script."""
-    rules = ucd_envs.rules("go", size=5)
+    rules = ucd_envs.make_rules("go", size=5)
     comments = ["a]b", "\\", "ends with \\]", "one\ntwo\n\nthree", "[;B[aa](:", "Ko 劫 ☗ ü", " padded ", "", "x" * 500]
     text = sgf.saved(rules, range(9), comments=comments, players=("A]B\\", "劫"), result="Void", event="1:2")
     record = sgf.load(text)
@@ -198,12 +199,12 @@ def test_texts_survive_writing_and_reading() -> None:
 
 
 def test_moves_without_a_comment_have_an_empty_one() -> None:
-    rules = ucd_envs.rules("hex", size=3)
+    rules = ucd_envs.make_rules("hex", size=3)
     assert sgf.load(sgf.saved(rules, [0, 1, 2], comments=["first"])).comments == ("first", "", "")
 
 
 def test_a_file_and_its_bytes_are_read_like_its_text(tmp_path: Path) -> None:
-    text = sgf.saved(ucd_envs.rules("go", size=5), [12], comments=["劫"])
+    text = sgf.saved(ucd_envs.make_rules("go", size=5), [12], comments=["劫"])
     (tmp_path / "game.sgf").write_text(text, encoding="utf-8")
     records = [sgf.load(text), sgf.load(text.encode()), sgf.load(tmp_path / "game.sgf")]
     assert [(record.state, record.comments) for record in records] == [(records[0].state, ("劫",))] * 3
@@ -236,7 +237,7 @@ def test_names_in_a_wrong_encoding_do_not_keep_a_game_from_being_read(encoding: 
 )
 def test_what_is_no_game_is_not_written(name: str, actions: list[int], options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=rf"\A{message}\Z"):
-        sgf.saved(ucd_envs.rules(name), actions, **options)
+        sgf.saved(ucd_envs.make_rules(name), actions, **options)
 
 
 # Records of other programs
@@ -384,7 +385,7 @@ def test_stones_before_the_start_of_hex_are_its_opening() -> None:
         ("(;SZ[9];B[xyz])", r"move 1 \(B 'xyz'\) is not legal: B cannot be read: 'xyz'"),
         ("(;SZ[9];B[];W[];B[aa])", r"move 3 \(B A9\) is not legal: the game is over"),
         ("(;SZ[9];B[aa];W[aa])", r"move 2 \(W A9\) is not legal: the point is taken, in ko, or without a liberty"),
-        ("(;SZ[9]UCD[longest=x])", "UCD cannot be read: 'longest=x'"),
+        ("(;SZ[9]UCD[max_plies=x])", "UCD cannot be read: 'max_plies=x'"),
         ("(;SZ[9]UCD[swap=1])", "UCD cannot be read: 'swap=1'"),
         ("(;GM[11];B[a1])", "SZ is '', no size of a board such as '9', or '9:13' for 9 columns and 13 rows"),
         ("(;GM[11]SZ[5];W[a1])", r"move 1 \(W a1\) is not legal: it is Black's turn"),
@@ -490,11 +491,11 @@ def test_a_damaged_file_is_read_or_refused_in_one_sentence(text: str) -> None:
 
 def test_a_missing_sgfmill_is_named_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sgfmill", None)
-    for use in (lambda: sgf.load(SIMPLE_KO), lambda: sgf.saved(ucd_envs.rules("hex"), [])):
+    for use in (lambda: sgf.load(SIMPLE_KO), lambda: sgf.saved(ucd_envs.make_rules("hex"), [])):
         with pytest.raises(ImportError, match=r"\ASGF needs sgfmill: pip install 'ucd-planners\[sgf\]'\Z"):
             use()
 
 
 def test_sgfmill_is_imported_when_it_is_needed_only() -> None:
-    program = "import sys, ucd_envs.sgf; print('sgfmill' in sys.modules)"
+    program = "import sys, ucd_envs.formats.sgf; print('sgfmill' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -15,8 +15,8 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import ucd_envs
-from ucd_envs.aec import BoardEnv
-from ucd_envs.single import SinglePlayerEnv, leftright
+from ucd_envs.envs.aec import BoardEnv
+from ucd_envs.envs.single import SinglePlayerEnv, leftright
 
 ID = "ucd_envs/LeftRight-v0"
 COPIES: dict[str, Callable[[SinglePlayerEnv], SinglePlayerEnv]] = {
@@ -51,7 +51,7 @@ def plain(returned: tuple[Any, ...]) -> tuple[Any, ...]:
 @pytest.fixture
 def fast_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows that do not wait between two pictures."""
-    monkeypatch.setattr("ucd_envs.aec.FRAMES_PER_SECOND", 1_000_000)
+    monkeypatch.setattr("ucd_envs.envs.aec.FRAMES_PER_SECOND", 1_000_000)
 
 
 def test_gymnasiums_check_env_passes(fast_windows: None) -> None:
@@ -97,7 +97,7 @@ def test_reset_seeds_gymnasiums_generator() -> None:
 def test_the_environment_is_registered_by_the_package() -> None:
     """T18: `import ucd_envs` enters it, so that `gymnasium.make` finds it."""
     spec = gymnasium.spec(ID)
-    assert spec.entry_point == "ucd_envs.single:leftright"
+    assert spec.entry_point == "ucd_envs.envs.single:leftright"
 
 
 def test_no_step_limit_lies_in_a_wrapper() -> None:
@@ -105,7 +105,7 @@ def test_no_step_limit_lies_in_a_wrapper() -> None:
     env = gymnasium.make(ID, steps=20)
     assert env.spec is not None
     assert env.spec.max_episode_steps is None
-    assert env.unwrapped.rules.longest == 20  # type: ignore[attr-defined]
+    assert env.unwrapped.rules.max_plies == 20  # type: ignore[attr-defined]
 
 
 def test_the_hooks_are_reached_through_gymnasiums_wrappers_by_unwrapped() -> None:
@@ -126,7 +126,7 @@ def test_the_default_is_the_papers_300_steps() -> None:
 
 def test_rules_of_two_players_are_refused() -> None:
     with pytest.raises(ValueError, match=r"a Gymnasium environment has one player, but tic_tac_toe_v0\(\) has 2"):
-        SinglePlayerEnv(ucd_envs.rules("tic_tac_toe"))
+        SinglePlayerEnv(ucd_envs.make_rules("tic_tac_toe"))
 
 
 def test_an_observation_counts_the_steps_to_each_side() -> None:

@@ -20,7 +20,7 @@ LINES = [{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {0, 3, 6}, {1, 4, 7}, {2, 5, 8}, {0, 4
 @pytest.fixture
 def rules() -> Rules:
     """The rules of tic-tac-toe."""
-    return ucd_envs.rules("tic_tac_toe")
+    return ucd_envs.make_rules("tic_tac_toe")
 
 
 def drawn(text: str) -> State:
@@ -28,7 +28,7 @@ def drawn(text: str) -> State:
     cells = text.split()
     x, o = ([cell for cell, mark in enumerate(cells) if mark == wanted] for wanted in "xo")
     assert 0 <= len(x) - len(o) <= 1
-    state = ucd_envs.rules("tic_tac_toe").initial_state()
+    state = ucd_envs.make_rules("tic_tac_toe").initial_state()
     for ply in range(len(x) + len(o)):
         state = state.after((x, o)[ply % 2][ply // 2])
     return state
@@ -37,7 +37,7 @@ def drawn(text: str) -> State:
 @cache
 def levels() -> list[dict[State, int]]:
     """For every ply the positions, with how many move sequences lead to each."""
-    found = [{ucd_envs.rules("tic_tac_toe").initial_state(): 1}]
+    found = [{ucd_envs.make_rules("tic_tac_toe").initial_state(): 1}]
     while found[-1]:
         following: dict[State, int] = {}
         for state, sequences in found[-1].items():
@@ -74,7 +74,7 @@ def test_random_games_are_those_of_openspiel(rules: Rules) -> None:
 def test_every_position_is_that_of_openspiel() -> None:
     """All 5,478 positions, reached by the first move sequence found: lists, movers, ends and returns."""
     theirs = pyspiel.load_game("tic_tac_toe")
-    queue = [(ucd_envs.rules("tic_tac_toe").initial_state(), theirs.new_initial_state())]
+    queue = [(ucd_envs.make_rules("tic_tac_toe").initial_state(), theirs.new_initial_state())]
     known = {queue[0][0]}
     for state, other in queue:
         assert state.legal_actions() == other.legal_actions()
@@ -109,7 +109,7 @@ def test_there_are_255168_games() -> None:
 def test_there_are_5478_positions() -> None:
     """B089: words of their own for every board, 958 of which are finished games."""
     positions = [state for level in levels() for state in level]
-    assert len({state.position for state in positions}) == len(positions) == 5478
+    assert len({state.key for state in positions}) == len(positions) == 5478
     assert sum(state.over for state in positions) == 958
 
 
@@ -131,7 +131,7 @@ def test_three_in_a_line_win_and_no_other_three() -> None:
     """All 84 sets of three cells of the first player, with two of the second that make no difference."""
     for cells in combinations(range(9), 3):
         others = [cell for cell in range(9) if cell not in cells][:2]
-        state = ucd_envs.rules("tic_tac_toe").initial_state()
+        state = ucd_envs.make_rules("tic_tac_toe").initial_state()
         for x, o in zip(cells[:2], others, strict=True):
             state = state.after(x).after(o)
         state = state.after(cells[2])
@@ -193,7 +193,7 @@ def test_both_players_see_the_stones_where_they_are(rules: Rules) -> None:
     state = rules.initial_state().after(1).after(5)
     views = np.full((2, 3, 3, 2), -7, np.int8)
     for player in range(2):
-        rules.kernels.observe(rules.board, state.array(), player, views[player].reshape(-1))
+        rules.kernels.observe(rules.config, state.array(), player, views[player].reshape(-1))
     x, o = [[0, 1, 0], [0, 0, 0], [0, 0, 0]], [[0, 0, 0], [0, 0, 1], [0, 0, 0]]
     assert views[0].transpose(2, 0, 1).tolist() == [x, o]
     assert views[1].transpose(2, 0, 1).tolist() == [o, x]

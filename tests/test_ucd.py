@@ -33,8 +33,8 @@ import ucd_envs
 from ucd_envs.rules import Rules
 from ucd_planners import simple_way, uct, uct1, uct2, uct3, update_all
 from ucd_planners.planner import Planner
-from ucd_planners.selection.seam import Selection
-from ucd_planners.selection.ucb import explore_of, weight_of
+from ucd_planners.search.interface import Selection
+from ucd_planners.search.ucb import explore_of, weight_of
 from ucd_planners.selection.ucd import UCD
 from ucd_planners.selection.update_all import UpdateAll
 
@@ -82,7 +82,7 @@ def test_cached_values_are_the_definitions_in_a_full_graph(depths: tuple[float, 
 def test_cached_values_are_the_definitions_in_a_large_graph(depths: tuple[float, float, float]) -> None:
     """After 5,000 playouts in Connect Four, when all arrays and blocks of edges have moved many times."""
     selection = UCD(*depths, C)
-    search = Search(ucd_envs.rules("connect_four", columns=5, rows=5).initial_state(), selection)
+    search = Search(ucd_envs.make_rules("connect_four", columns=5, rows=5).initial_state(), selection)
     search.run(5000)
     graph = search.graph
     assert graph.count("links") > 300
@@ -176,7 +176,7 @@ def test_the_smallest_graph_where_the_literal_rule_differs(backup: str, seen: in
     assert {x, y} == {0, 1}
     assert paths[2][0][1] == y
     visits = {edge: search.graph.explore[number] ** -2 for number, _, edge in search.edges()}
-    assert visits[start.position, x] == pytest.approx(seen)
+    assert visits[start.key, x] == pytest.approx(seen)
 
 
 def test_update_all_counts_a_playout_once_at_every_edge_above_its_leaf() -> None:
@@ -208,7 +208,7 @@ def test_every_descent_follows_the_largest_bound(selection: Selection) -> None:
     for start in (*random_games(seed=7), *real_games()):
         search = Search(start, selection)
         log = log_of(selection, start.rules.players)
-        states = {start.position: start}
+        states = {start.key: start}
         for path, payoffs in search.steps(60):
             for source, action, target in path:
                 state, known = states[source], log.out.get(source, [])
@@ -219,8 +219,8 @@ def test_every_descent_follows_the_largest_bound(selection: Selection) -> None:
                     best = max(bound_of(log, selection, edge, state.player) for edge in known)
                     assert bound_of(log, selection, (source, action), state.player) >= best - 1e-9
                 child = state.after(action)
-                assert target == (None if child.over else child.position)
-                states.setdefault(child.position, child)
+                assert target == (None if child.over else child.key)
+                states.setdefault(child.key, child)
             assert all(target in log.out for _, _, target in path[:-1])
             assert path[-1][2] not in log.out
             log.record(path, payoffs)

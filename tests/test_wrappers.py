@@ -17,7 +17,7 @@ from pettingzoo.test import api_test, seed_test
 from pettingzoo.utils import BaseWrapper
 
 import ucd_envs
-from ucd_envs.wrappers import ChannelsFirstWrapper, MoverViewWrapper, ObservationsKeyWrapper
+from ucd_envs.envs.wrappers import ChannelsFirstWrapper, MoverViewWrapper, ObservationsKeyWrapper
 
 VIEWS: dict[str, Callable[[Any], Any]] = {
     "mover view": MoverViewWrapper,
@@ -294,6 +294,6 @@ def test_a_view_goes_on_the_raw_environment_too(view: Callable[[Any], Any]) -> N
 
 
 def test_the_views_import_no_learning_library() -> None:
-    program = "import sys, ucd_envs.wrappers; print(*{name.partition('.')[0] for name in sys.modules})"
+    program = "import sys, ucd_envs.envs.wrappers; print(*{name.partition('.')[0] for name in sys.modules})"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert not {"torch", "stable_baselines3", "sb3_contrib", "ray", "tianshou", "torchrl"} & set(run.stdout.split())

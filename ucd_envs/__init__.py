@@ -3,10 +3,10 @@
 import importlib.metadata
 from typing import Any
 
-from ucd_envs.registry import games, make, register, rules
+from ucd_envs.registry import available, make, make_rules, register
 from ucd_envs.rules import Rules, State
 
-__all__ = ["Rules", "State", "games", "make", "register", "rules"]
+__all__ = ["Rules", "State", "available", "make", "make_rules", "register"]
 
 __version__ = importlib.metadata.version("ucd-planners")
 
@@ -16,9 +16,9 @@ def _announce() -> None:
     import gymnasium.envs.registration
     import pettingzoo
 
-    gymnasium.envs.registration.register(id="ucd_envs/LeftRight-v0", entry_point="ucd_envs.single:leftright")
+    gymnasium.envs.registration.register(id="ucd_envs/LeftRight-v0", entry_point="ucd_envs.envs.single:leftright")
     enter: Any = getattr(pettingzoo, "register", None)
-    for name in games() if enter else ():
+    for name in available() if enter else ():
         enter("aec", f"ucd_envs/{name.replace('_v', '-v')}", entry_point=f"ucd_envs.{name}:env")
 
 

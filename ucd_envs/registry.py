@@ -12,16 +12,14 @@ import re
 from collections.abc import Callable, Hashable
 from typing import Any
 
-# The folder's first import binds `ucd_envs.games` to it. It must happen before the package binds the function to that name.
-from ucd_envs import games as folder
 from ucd_envs.rules import Rules
 
 _builders: dict[str, Callable[..., Rules] | str] = {
-    f"{file}_v0": f"{folder.__name__}.{file}" for file in ("connect_four", "go", "havannah", "hex", "leftright", "tic_tac_toe")
+    f"{file}_v0": f"ucd_envs.games.{file}" for file in ("connect_four", "go", "havannah", "hex", "leftright", "tic_tac_toe")
 }
 
 
-def games() -> list[str]:
+def available() -> list[str]:
     """Every registered name, sorted."""
     return sorted(_builders)
 
@@ -46,7 +44,7 @@ def versioned(name: str) -> str:
     wanted = name.replace("-", "_")
     versions = [known for known in _builders if re.fullmatch(re.escape(wanted) + r"(_v\d+)?", known)]
     if not versions:
-        raise ValueError(f"unknown game {name!r}: expected one of {', '.join(games())}")
+        raise ValueError(f"unknown game {name!r}: expected one of {', '.join(available())}")
     return max(versions, key=lambda known: int(known.rpartition("_v")[2]))
 
 
@@ -56,7 +54,7 @@ def builder(name: str) -> Callable[..., Rules]:
     return importlib.import_module(found).rules if isinstance(found, str) else found
 
 
-def rules(name: str, /, **settings: Any) -> Rules:
+def make_rules(name: str, /, **settings: Any) -> Rules:
     """The rules of a game in one configuration.
 
     Raises ValueError for an unknown game, a setting out of range, or a builder whose rules bear another name, and TypeError for
@@ -88,6 +86,6 @@ def make(name: str, /, render_mode: str | None = None, **settings: Any) -> Any:
     An illegal move ends the game with reward -1 for its player; the environment below (`env.unwrapped`) raises ValueError
     instead. Raises as `rules` does, and ValueError for an unknown render mode.
     """
-    from ucd_envs.aec import environment
+    from ucd_envs.envs.aec import environment
 
-    return environment(rules(name, **settings), render_mode)
+    return environment(make_rules(name, **settings), render_mode)

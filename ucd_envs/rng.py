@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ucd_envs.rules import kernel
+from ucd_envs.kernels import kernel
 
 U32 = np.uint64(32)
 U24, U16, U37, U40, U27, U11 = (np.uint64(n) for n in (24, 16, 37, 40, 27, 11))

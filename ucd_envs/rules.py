@@ -1,18 +1,18 @@
 """The one seam between games and planners: what a game is.
 
 A game is a frozen `Rules` value: facts about one configuration and its compiled kernels. A state is a flat vector of
-bytes that the game reads as a record; what never changes for a configuration is a second vector, the *board*.
+bytes that the game reads as a record; what never changes for a configuration is a second vector, `config`.
 Everything above this file knows games through these names only.
 
 Identities that hold for every game (held by the shared test over the registry):
 
 - `legal_actions` is ascending, agrees with `is_legal`, and is empty exactly when the game is over (player -1);
-- `play` makes a legal move in place; the ply grows by one and never passes `Rules.longest`;
+- `play` makes a legal move in place; the ply grows by one and never passes `Rules.max_plies`;
 - `payoffs` are in [0, 1], one a player: loss 0, draw 1/2, win 1; to be read when the game is over;
 - equal `position` words mean equal legal actions, mover, ply and future, and conversely: two move orders to one position
   agree. Since the ply belongs to it, the graph of positions has no cycles and every edge goes down one ply;
 - `playout` plays the moves of a random policy: uniform over the legal moves, if the game's file does not say otherwise. It
-  writes each move to `trace`, as `traced` does, until that is full or the game is over, and leaves the state that they lead
+  writes each move to `trace`, as `move_of` does, until that is full or the game is over, and leaves the state that they lead
   to, or one that no kernel but the policy's can tell from it. With a trace of length 0 only the outcome is asked for: the
   state is over and `payoffs` is right (the same distribution), but the rest of the record is undefined, so that a game may
   take a short cut;
@@ -23,7 +23,6 @@ Identities that hold for every game (held by the shared test over the registry):
 from __future__ import annotations
 
 import operator
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -31,101 +30,20 @@ from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numba import config, njit, types
-from numba.core.errors import NumbaError
 
-from ucd_envs.records import record
-
-BYTES = types.uint8[::1]
-ACTIONS = types.int32[::1]
-RNG = types.uint64[::1]
-WORDS = types.uint64[::1]
-PAYOFFS = types.float64[::1]
-PLANES = types.int8[::1]
-
-RESET = types.void(BYTES, BYTES)
-LEGAL_ACTIONS = types.int64(BYTES, BYTES, ACTIONS)
-IS_LEGAL = types.boolean(BYTES, BYTES, types.int64)
-PLAY = types.void(BYTES, BYTES, types.int64)
-READ_PAYOFFS = types.void(BYTES, BYTES, PAYOFFS)
-POSITION = types.void(BYTES, BYTES, WORDS)
-PLAYOUT = types.int64(BYTES, BYTES, RNG, ACTIONS)
-PLAYOUT_ACTION = types.int64(BYTES, BYTES, RNG)
-OBSERVE = types.void(BYTES, BYTES, types.int64, PLANES)
-
-HEADER = record(("player", np.int32), ("ply", np.int32))
-"""The fields that every state begins with."""
-
-OVER = -1
-"""The player to move when the game is over."""
-FAILED = -2
-"""The player to move when a kernel that calls back into Python has failed."""
-
-
-def kernel(
-    signature: Any = None, fastmath: Any = False, counted: bool = False, inline: bool = False
-) -> Callable[[Callable[..., Any]], Any]:
-    """Makes a function a kernel: compiled on first need, without the interpreter lock, cached on disk where that is possible.
-
-    A kernel of the seam names its `signature`; a private one is typed by the kernels that call it. `fastmath` is a set of
-    LLVM flags for a kernel whose result they cannot change. Kernels allocate nothing, so numba's reference counts are left
-    out (they cost a fifth of a search) unless `counted`; a kernel that returns an array must be `inline`. Where no cache
-    can be written (a read-only installation and no home directory) kernels are compiled anew in each process.
-    """
-
-    def decorated(function: Callable[..., Any]) -> Any:
-        options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, "_nrt": counted}
-        if inline:
-            options["inline"] = "always"
-        try:
-            dispatcher = njit(cache=True, **options)(function)
-        except RuntimeError as error:
-            if "cannot cache function" not in str(error):
-                raise
-            dispatcher = njit(**options)(function)
-        if signature is not None:
-            dispatcher.seam_signature = signature
-        return dispatcher
-
-    return decorated
-
-
-@kernel()
-def traced(player, action):
-    """How a playout writes a move to its trace: player * 2**16 + action."""
-    return np.int64(player) << 16 | np.int64(action)
-
-
-@kernel()
-def most_moves(trace):
-    """How many moves a playout makes at most."""
-    return trace.size if trace.size > 0 else np.int64(2**62)
-
-
-COMPILING = threading.RLock()
-"""Held while kernels are compiled: numba, and the filters of warnings that it sets meanwhile, are for one thread at a time."""
-
-
-def compiled(function: Any, signature: Any) -> Any:
-    """The kernel, compiled for this signature and for no other from now on.
-
-    Raises TypeError when it was declared for another signature or its result has another type.
-    """
-    if getattr(function, "seam_signature", None) != signature:
-        raise TypeError(f"kernel {function.__name__} must be declared with the signature {signature}")
-    if getattr(config, "DISABLE_JIT", 0):
-        return function
-    with COMPILING:
-        if function._can_compile:
-            try:
-                function.compile(signature.args)
-            except NumbaError as error:
-                raise TypeError(f"kernel {function.__name__} does not compile for {signature}: {error}") from error
-            function.disable_compile()
-    result = function.overloads[signature.args].signature.return_type
-    if result != signature.return_type:
-        raise TypeError(f"kernel {function.__name__} returns {result}, expected {signature.return_type}")
-    return function
+from ucd_envs.kernels import (
+    IS_LEGAL,
+    KEY,
+    LEGAL_ACTIONS,
+    OBSERVE,
+    OVER,
+    PLAY,
+    PLAYOUT,
+    PLAYOUT_ACTION,
+    READ_PAYOFFS,
+    RESET,
+    compiled,
+)
 
 
 class Kernels(NamedTuple):
@@ -136,7 +54,7 @@ class Kernels(NamedTuple):
     is_legal: Any
     play: Any
     payoffs: Any
-    position: Any
+    key: Any
     playout: Any
     playout_action: Any
     observe: Any
@@ -147,7 +65,7 @@ class Kernels(NamedTuple):
 
 
 SIGNATURES = Kernels(
-    RESET, LEGAL_ACTIONS, IS_LEGAL, PLAY, READ_PAYOFFS, POSITION, PLAYOUT, PLAYOUT_ACTION, OBSERVE, LEGAL_ACTIONS, IS_LEGAL
+    RESET, LEGAL_ACTIONS, IS_LEGAL, PLAY, READ_PAYOFFS, KEY, PLAYOUT, PLAYOUT_ACTION, OBSERVE, LEGAL_ACTIONS, IS_LEGAL
 )
 
 
@@ -187,12 +105,12 @@ class Rules:
     players: int
     actions: int
     """Number of actions: they are 0 ... actions - 1."""
-    longest: int
+    max_plies: int
     """No game has more plies than this."""
-    board: np.ndarray
+    config: np.ndarray
     """What never changes: [any] uint8."""
     state_bytes: int
-    position_words: int
+    key_words: int
     planes: tuple[int, int, int]
     """Shape of an observation: rows, columns, planes. Planes 0 and 1 hold the observer's and the next player's stones."""
     tiling: str
@@ -226,12 +144,12 @@ class Rules:
     @cached_property
     def identity(self) -> tuple[Any, ...]:
         """What two Rules must share for a state of one to be a state of the other."""
-        return (self.name, self.board.tobytes(), self.state_bytes)
+        return (self.name, self.config.tobytes(), self.state_bytes)
 
     def initial_state(self) -> State:
         """The state before the first move."""
         state = np.zeros(self.state_bytes, np.uint8)
-        self.kernels.reset(self.board, state)
+        self.kernels.reset(self.config, state)
         return State(self, state.tobytes())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Rules:
@@ -239,7 +157,7 @@ class Rules:
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.live is not None:
-            return (_left_behind, (self.name, self.players, self.actions, self.longest))
+            return (_left_behind, (self.name, self.players, self.actions, self.max_plies))
         return (_registered, (self.name, dict(self.settings)))
 
     def __str__(self) -> str:
@@ -289,11 +207,11 @@ class State:
         return np.frombuffer(bytearray(self.data), np.uint8)
 
     @property
-    def position(self) -> bytes:
+    def key(self) -> bytes:
         """The exact encoding of the position, the key of hashing and equality."""
         if self._words is None:
-            words = np.zeros(self.rules.position_words, np.uint64)
-            self.rules.kernels.position(self.rules.board, self.array(), words)
+            words = np.zeros(self.rules.key_words, np.uint64)
+            self.rules.kernels.key(self.rules.config, self.array(), words)
             self._raise_caught()
             object.__setattr__(self, "_words", words.tobytes())
             return words.tobytes()
@@ -302,7 +220,7 @@ class State:
     def legal_actions(self) -> list[int]:
         """The legal actions, ascending; empty when the game is over."""
         actions = np.empty(self.rules.actions, np.int32)
-        count = self.rules.kernels.legal_actions(self.rules.board, self.array(), actions)
+        count = self.rules.kernels.legal_actions(self.rules.config, self.array(), actions)
         self._raise_caught()
         return [int(action) for action in actions[:count]]
 
@@ -315,9 +233,9 @@ class State:
             raise TypeError(f"{self.rules.name} is one game of Python: step its environment instead")
         state = self.array()
         action = operator.index(action)
-        if not 0 <= action < self.rules.actions or not self.rules.kernels.is_legal(self.rules.board, state, action):
+        if not 0 <= action < self.rules.actions or not self.rules.kernels.is_legal(self.rules.config, state, action):
             raise ValueError(f"action {action} is not legal here: expected one of {self.legal_actions()}")
-        self.rules.kernels.play(self.rules.board, state, action)
+        self.rules.kernels.play(self.rules.config, state, action)
         return State(self.rules, state.tobytes())
 
     def payoffs(self) -> list[float]:
@@ -325,7 +243,7 @@ class State:
         if self.player != OVER:
             raise ValueError("payoffs are known when the game is over, and this one goes on")
         out = np.zeros(self.rules.players)
-        self.rules.kernels.payoffs(self.rules.board, self.array(), out)
+        self.rules.kernels.payoffs(self.rules.config, self.array(), out)
         return [float(payoff) for payoff in out]
 
     def _raise_caught(self) -> None:
@@ -337,10 +255,10 @@ class State:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, State):
             return NotImplemented
-        return self.rules.identity == other.rules.identity and self.position == other.position
+        return self.rules.identity == other.rules.identity and self.key == other.key
 
     def __hash__(self) -> int:
-        return hash((self.rules.name, self.position))
+        return hash((self.rules.name, self.key))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (State, (self.rules, self.data, self.ending))
@@ -352,52 +270,13 @@ class State:
 
 def _registered(name: str, settings: dict[str, Any]) -> Rules:
     """Unpickles Rules through the registry, since compiled kernels do not travel."""
-    from ucd_envs.registry import rules
+    from ucd_envs.registry import make_rules
 
-    return rules(name, **settings)
+    return make_rules(name, **settings)
 
 
-def _left_behind(name: str, players: int, actions: int, longest: int) -> Rules:
+def _left_behind(name: str, players: int, actions: int, max_plies: int) -> Rules:
     """Unpickles the facts of a live game, which itself stays where it is."""
-    from ucd_envs.trampolines import facts
+    from ucd_envs.foreign.callbacks import rules_without_game
 
-    return facts(name, players, actions, longest)
-
-
-def whole(name: str, value: Any, least: int, most: int) -> int:
-    """A parameter as a whole number in [least, most]. Raises TypeError or ValueError with one sentence otherwise."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be a whole number from {least} to {most}, not {value!r}")
-    if not least <= value <= most:
-        raise ValueError(f"{name} must be from {least} to {most}, not {value}")
-    return int(value)
-
-
-def flag(name: str, value: Any) -> bool:
-    """A parameter that is on or off. Raises TypeError with one sentence for anything else."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False, not {value!r}")
-    return bool(value)
-
-
-def number(name: str, value: Any) -> float:
-    """A parameter as a number. Raises TypeError with one sentence for anything else."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise TypeError(f"{name} must be a number, not {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{name} must be a number that a float can hold") from None
-
-
-def cell_named(text: str, rows: int, columns: int) -> int:
-    """row * columns + column of a cell written as column letter and row number from 1, such as "b2" or "B2".
-
-    Raises ValueError for any other text.
-    """
-    letter, number = text[:1].lower(), text[1:]
-    column = ord(letter) - ord("a") if letter.isalpha() else -1
-    if not 0 <= column < columns or not (number.isascii() and number.isdecimal()) or not 1 <= int(number) <= rows:
-        last = f"{chr(ord('a') + columns - 1)}{rows}"
-        raise ValueError(f"{text!r} is no cell of this board: expected a1 to {last}")
-    return (int(number) - 1) * columns + column
+    return rules_without_game(name, players, actions, max_plies)

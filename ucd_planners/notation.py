@@ -3,10 +3,10 @@
     planner  =  name [ "(" [ key "=" value { "," key "=" value } ] ")" ]
     program  =  "gtp" "(" quoted text { "," key "=" value } ")"
     value    =  number | "-" number | "inf" | "true" | "false" | "none" | word | quoted text
-    policies =  policy { policy }, each written as a planner is, and so are priors
+    policies =  policy { policy }, each written as a planner is, and so are initial statistics
 
 The name is a preset, the keys are its parameters and those of Planner, each at most once; blanks are free between symbols. The
-values of `policies` and `priors` are quoted text, such as uct(policies="cmc(prob=0.5)", priors="go_priors").
+values of `policies` and `initial` are quoted text, such as uct(policies="cmc(prob=0.5)", initial="go_initial").
 A number is decimal, of at most 39 digits before its point. Nothing is evaluated. A program is an opponent in matches, such as
 gtp("gnugo --mode gtp", timeout=30): the text is its command line, `timeout` the seconds that it has for a move.
 """
@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ucd_planners.planner import Planner
-from ucd_planners.playouts import POLICIES, PRIORS, Policy, Priors
+from ucd_planners.playouts import INITIAL, POLICIES, Policy, Priors
 from ucd_planners.presets import PRESETS
 
 WORDS = {"inf": math.inf, "true": True, "false": False, "True": True, "False": False, "none": None, "None": None}
@@ -56,8 +56,8 @@ def planner_from(text: str, **defaults: Any) -> Planner:
             raise ValueError(f"{name} has no parameter {key!r}: expected one of {', '.join(known)}")
     if "policies" in written:
         written["policies"] = policies_from(written["policies"])
-    if "priors" in written:
-        written["priors"] = priors_from(written["priors"])
+    if "initial" in written:
+        written["initial"] = initial_from(written["initial"])
     if "playouts" in written or "seconds" in written:
         defaults = {key: value for key, value in defaults.items() if key not in ("playouts", "seconds")}
     return PRESETS[name](**{**defaults, **written})
@@ -71,12 +71,12 @@ def policies_from(text: str) -> list[Policy]:
     return made_from(text, POLICIES, "policies", "policy", "cmc(prob=0.5)")
 
 
-def priors_from(text: str) -> Priors | None:
-    """The priors that a text names, such as "go_priors"; None for an empty one.
+def initial_from(text: str) -> Priors | None:
+    """The priors that a text names, such as "go_initial"; None for an empty one.
 
     Raises TypeError or ValueError as `planner_from` does, and for more than one.
     """
-    found = made_from(text, PRIORS, "priors", "priors", "go_priors")
+    found = made_from(text, INITIAL, "initial", "initial statistics", "go_initial")
     if len(found) > 1:
         raise ValueError(f"a planner has one kind of priors, not {text!r}")
     return found[0] if found else None

@@ -13,18 +13,20 @@ from typing import Any
 import numpy as np
 
 from ucd_envs.foreign import Adapter, adapted
+from ucd_envs.kernels import compiled
 from ucd_envs.rng import seeded
-from ucd_envs.rules import Rules, State, compiled, flag, number, whole
-from ucd_planners.binding import bound_kernels, work_for
-from ucd_planners.diagram import Searched
-from ucd_planners.graph import BROKEN, MORE_MEMORY
-from ucd_planners.memory import Graph, Options
+from ucd_envs.rules import Rules, State
+from ucd_envs.settings import boolean, integer, real
+from ucd_planners.graph_view.drawing import Searched
 from ucd_planners.playouts.pool_rave import check_pools
-from ucd_planners.playouts.seam import MOST_POLICIES, Policy
 from ucd_planners.result import FINALS, SearchResult, summary, variation
-from ucd_planners.search import SIMULATE, simulate
-from ucd_planners.selection.priors import Priors
-from ucd_planners.selection.seam import WORK, Selection
+from ucd_planners.search.graph import BROKEN, MORE_MEMORY
+from ucd_planners.search.initial import Priors
+from ucd_planners.search.interface import WORK, Selection
+from ucd_planners.search.kernels import bound_kernels, work_for
+from ucd_planners.search.loop import SIMULATE, simulate
+from ucd_planners.search.policies import MOST_POLICIES, Policy
+from ucd_planners.search.storage import Graph, Options
 
 FIRST_ROOM = 65_536
 """Playouts for which a worker has room at first, or fewer if the budget is smaller."""
@@ -34,7 +36,7 @@ LOOKS = 64
 """How often at most a search that may end early looks whether it can."""
 MOST_EDGES = 2**31 - 2**17
 """The largest graph: places of edges are 32-bit numbers."""
-ADDS = ("first", "all")
+EXPANDS = ("first", "all")
 
 
 class Planner:
@@ -49,9 +51,9 @@ class Planner:
     moves of a position before any again [first-play urgency: Gelly and Wang 2006]; keep: whether a search that starts at a
     position of the graph of the one before goes on in it, what can no longer be reached being given back, instead of
     starting afresh; early: whether a search ends as soon as no move can overtake the most visited one, which changes no
-    move (with a budget in playouts, one worker and final="visits"); policies: one or several, at most four, that are asked
+    move (with a budget in playouts, one worker and final_move="visits"); policies: one or several, at most four, that are asked
     in turn for each move of a playout, such as CMC(prob=0.35), before the game's own random policy; priors: what is thought
-    of a position's moves before any is tried, such as GoPriors(); progress: called between pieces of the search, by each
+    of a position's moves before any is tried, such as GoInitial(); progress: called between pieces of the search, by each
     worker in its own thread, with that worker's playouts and seconds; what it raises ends the search.
 
     Raises TypeError or ValueError for a parameter that is not so.
@@ -66,44 +68,48 @@ class Planner:
         seconds: float | None = None,
         seed: int | None = None,
         workers: int = 1,
-        final: str = "visits",
+        final_move: str = "visits",
         max_nodes: int | None = None,
-        add: str = "first",
-        urgency: float = math.inf,
-        keep: bool = False,
-        early: bool = False,
+        expand: str = "first",
+        first_play_urgency: float = math.inf,
+        reuse_graph: bool = False,
+        stop_early: bool = False,
         policies: Policy | Iterable[Policy] = (),
-        priors: Priors | None = None,
+        initial: Priors | None = None,
         progress: Callable[[int, float], None] | None = None,
     ) -> None:
         if (playouts is None) == (seconds is None):
             raise ValueError("a budget is either playouts or seconds: give exactly one of them")
-        if seconds is not None and not 0 < number("seconds", seconds) < float("inf"):
+        if seconds is not None and not 0 < real("seconds", seconds) < float("inf"):
             raise ValueError(f"seconds must be a finite number above 0, not {seconds!r}")
-        if final not in FINALS:
-            raise ValueError(f"final must be one of {', '.join(FINALS)}, not {final!r}")
+        if final_move not in FINALS:
+            raise ValueError(f"final_move must be one of {', '.join(FINALS)}, not {final_move!r}")
         self.selection = selection
         self.name = name
-        self.playouts = None if playouts is None else whole("playouts", playouts, 1, MOST_EDGES)
+        self.playouts = None if playouts is None else integer("playouts", playouts, 1, MOST_EDGES)
         self.seconds = None if seconds is None else float(seconds)
-        self.workers = whole("workers", workers, 1, 1024)
+        self.workers = integer("workers", workers, 1, 1024)
         if self.playouts is not None and self.playouts < self.workers:
             raise ValueError(f"{self.workers} workers need at least as many playouts, not {self.playouts}")
-        self.final = final
-        self.max_nodes = MOST_EDGES if max_nodes is None else whole("max_nodes", max_nodes, 2, MOST_EDGES)
-        if add not in ADDS:
-            raise ValueError(f"add must be one of {', '.join(ADDS)}, not {add!r}")
-        if not number("urgency", urgency) >= 0:
-            raise ValueError(f"urgency must be a number, 0 or more, or inf, not {urgency!r}")
-        self.options = Options(add == "all", float(urgency), flag("keep", keep), has_priors=priors is not None)
-        self.early = flag("early", early)
-        if self.early and (self.playouts is None or self.workers > 1 or final != "visits"):
-            raise ValueError('early goes with a budget in playouts, one worker and final="visits"')
+        self.final_move = final_move
+        self.max_nodes = MOST_EDGES if max_nodes is None else integer("max_nodes", max_nodes, 2, MOST_EDGES)
+        if expand not in EXPANDS:
+            raise ValueError(f"expand must be one of {', '.join(EXPANDS)}, not {expand!r}")
+        if not real("first_play_urgency", first_play_urgency) >= 0:
+            raise ValueError(f"first_play_urgency must be a number, 0 or more, or inf, not {first_play_urgency!r}")
+        self.options = Options(
+            expand == "all", float(first_play_urgency), boolean("reuse_graph", reuse_graph), has_priors=initial is not None
+        )
+        self.stop_early = boolean("stop_early", stop_early)
+        if self.stop_early and (self.playouts is None or self.workers > 1 or final_move != "visits"):
+            raise ValueError('stop_early goes with a budget in playouts, one worker and final_move="visits"')
         self.policies = listed(policies)
         check_pools(self.policies, selection)
-        if priors is not None and (isinstance(priors, type) or not hasattr(priors, "kernel") or not hasattr(priors, "memory")):
-            raise TypeError(f"priors must be such as GoPriors(), not {priors!r}")
-        self.priors = priors
+        if initial is not None and (
+            isinstance(initial, type) or not hasattr(initial, "kernel") or not hasattr(initial, "memory")
+        ):
+            raise TypeError(f"initial must be such as GoInitial(), not {initial!r}")
+        self.initial = initial
         if progress is not None and not callable(progress):
             raise TypeError(f"progress must be a function of playouts and seconds, not {progress!r}")
         self.progress = progress
@@ -118,7 +124,7 @@ class Planner:
         """
         if seed is None:
             seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-        self.seed = whole("seed", seed, 0, 2**128 - 1)
+        self.seed = integer("seed", seed, 0, 2**128 - 1)
         self._searches = 0
         for worker in self._workers:
             worker.forget()
@@ -132,8 +138,8 @@ class Planner:
         """Raises ValueError for a game that a policy or the priors do not know, or need more memory for than they may have."""
         for policy in self.asked:
             policy.memory(rules)
-        if self.priors is not None:
-            self.priors.memory(rules)
+        if self.initial is not None:
+            self.initial.memory(rules)
 
     def act(self, env: Any) -> int:
         """The move to play for the agent to move in an environment, wrapped or not. Ctrl-C raises KeyboardInterrupt.
@@ -172,7 +178,7 @@ class Planner:
         return summary(
             state.rules,
             graphs,
-            final=self.final,
+            final_move=self.final_move,
             seconds=seconds,
             cpu_seconds=sum(worker.cpu_seconds for worker in workers),
             stopped="interrupt" if interrupted else self._end_of(workers),
@@ -189,7 +195,7 @@ class Planner:
         return summary(
             worker.rules,
             [worker.graph],
-            final=self.final,
+            final_move=self.final_move,
             seconds=time.perf_counter() - worker.began,
             cpu_seconds=time.thread_time() - worker.cpu_began,
             stopped="progress",
@@ -258,7 +264,7 @@ class Planner:
 
     def __repr__(self) -> str:
         budget = f"playouts={self.playouts}" if self.playouts is not None else f"seconds={self.seconds}"
-        knowledge = [*self.policies, *([] if self.priors is None else [self.priors])]
+        knowledge = [*self.policies, *([] if self.initial is None else [self.initial])]
         parts = [str(self.selection), *map(str, knowledge), budget, f"seed={self.seed}"]
         return f"<{self.name}: {', '.join(parts)}>"
 
@@ -282,13 +288,13 @@ class Worker:
         self.planner, self.rules = planner, rules
         self.policies = planner.asked
         compiled(simulate, SIMULATE)
-        self.kernels = bound_kernels(rules, planner.selection, self.policies, planner.priors)
+        self.kernels = bound_kernels(rules, planner.selection, self.policies, planner.initial)
         share = None if planner.playouts is None else planner.playouts // planner.workers + 1
         room = min(FIRST_ROOM if share is None else share, FIRST_ROOM, planner.max_nodes)
         self.graph = Graph(planner.selection, rules, room, planner.max_nodes - 1, planner.options)
-        self.work = work_for(rules, planner.selection, self.policies, planner.priors)
+        self.work = work_for(rules, planner.selection, self.policies, planner.initial)
         self.searched = Searched()
-        self.ply = self.rules.longest
+        self.ply = self.rules.max_plies
         self.cpu_seconds = 0.0
         self.running = False
 
@@ -296,7 +302,7 @@ class Worker:
         """The next search belongs to another game."""
         self.searched.forget()
         self.graph.clear()
-        self.ply = self.rules.longest
+        self.ply = self.rules.max_plies
 
     def begin(self, state: State, rng: np.ndarray, share: int | None, stop: Event) -> None:
         """Prepares a search from a state for so many playouts (None: until the seconds are gone)."""
@@ -309,7 +315,7 @@ class Worker:
         record.suggested[:], record.played = 0, 0
         if self.rules.live is not None:
             self.rules.live.reseed(int(rng[0]))
-        self.work.words[:] = np.frombuffer(state.position, np.uint64)
+        self.work.words[:] = np.frombuffer(state.key, np.uint64)
         self.searched.forget()
         self.graph = self.graph.begin(self.work.words, state.player, state.ply)
         self.searched = Searched(self.graph, state)
@@ -332,7 +338,7 @@ class Worker:
                 done = goal
                 if planner.progress is not None:
                     planner.progress(done, now - began)
-                if planner.early and self.share is not None and self._is_decided(self.share - goal):
+                if planner.stop_early and self.share is not None and self._is_decided(self.share - goal):
                     break
                 if done == self.share or (planner.seconds is not None and now - began >= planner.seconds):
                     break
@@ -340,7 +346,7 @@ class Worker:
                 if planner.seconds is not None:
                     target = min(target, planner.seconds - (now - began))
                 chunk = max(1, min(int(pace * target / max(now - before, 1e-6)), 4 * pace))
-                if planner.early and self.share is not None:
+                if planner.stop_early and self.share is not None:
                     chunk = min(chunk, self.share // LOOKS + 1)
         except BaseException:
             self.stop.set()
@@ -362,7 +368,7 @@ class Worker:
     def _simulate(self, goal: int) -> None:
         """Simulations until the graph has had so many. Raises what an environment that others wrote has raised."""
         graph = self.graph
-        while not simulate(self.kernels, graph.header, self.work, self.rules.board, self.root, goal):
+        while not simulate(self.kernels, graph.header, self.work, self.rules.config, self.root, goal):
             caught = None if self.rules.live is None else self.rules.live.failure()
             if caught is not None:
                 raise caught

@@ -10,9 +10,9 @@ import numpy as np
 
 from ucd_envs.rng import below
 from ucd_envs.rules import Rules
-from ucd_planners.diagram import Searched
-from ucd_planners.memory import Graph
-from ucd_planners.statistics import wilson
+from ucd_planners.graph_view.drawing import Searched
+from ucd_planners.intervals import wilson
+from ucd_planners.search.storage import Graph
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def summary(
     rules: Rules,
     graphs: list[Graph],
     *,
-    final: str,
+    final_move: str,
     seconds: float,
     cpu_seconds: float,
     stopped: str,
@@ -118,7 +118,7 @@ def summary(
         totals[place] += np.where(edges["visits"] > 0, edges["visits"] * graph.exploit[block], 0.0)
     with np.errstate(invalid="ignore"):
         values = totals / visits
-    action = int(actions[FINALS[final](visits, values, rng)])
+    action = int(actions[FINALS[final_move](visits, values, rng)])
     widest = max(graphs, key=lambda graph: _visits_of(graph, action))
     in_tree = not graphs[0].layout.table
     return SearchResult(

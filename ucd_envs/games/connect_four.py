@@ -23,35 +23,34 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.records import configuration, fields, record
-from ucd_envs.rng import below
-from ucd_envs.rules import (
+from ucd_envs.kernels import (
     IS_LEGAL,
+    KEY,
     LEGAL_ACTIONS,
     OBSERVE,
     PLAY,
     PLAYOUT,
     PLAYOUT_ACTION,
-    POSITION,
     READ_PAYOFFS,
     RESET,
-    Kernels,
-    Rules,
     kernel,
     most_moves,
-    traced,
-    whole,
+    move_of,
 )
+from ucd_envs.rng import below
+from ucd_envs.rules import Kernels, Rules
+from ucd_envs.settings import integer
+from ucd_envs.structs import configuration, fields, record
 
 ONE, BITS = np.uint64(1), np.uint64(64)
 
-BOARD = record(("columns", np.uint64), ("rows", np.uint64), ("in_a_row", np.uint64), ("bottom", np.uint64), ("top", np.uint64))
+CONFIG = record(("columns", np.uint64), ("rows", np.uint64), ("in_a_row", np.uint64), ("bottom", np.uint64), ("top", np.uint64))
 """`bottom` and `top`: the lowest cells of all columns and the sentinels above them."""
 STATE = record(("player", np.int32), ("ply", np.int32), ("winner", np.int32), ("stones", np.uint64, (2,)))
 
 
 @kernel(RESET)
-def reset(board, state):
+def reset(config, state):
     """The empty board."""
     s = fields(state, STATE)
     s.player = 0
@@ -61,105 +60,105 @@ def reset(board, state):
 
 
 @kernel(LEGAL_ACTIONS)
-def legal_actions(board, state, actions):
+def legal_actions(config, state, actions):
     """Every column that is not full."""
-    b = fields(board, BOARD)
+    c = fields(config, CONFIG)
     s = fields(state, STATE)
     count = 0
     if s.player < 0:
         return count
-    for column in range(np.int64(b.columns)):
-        if landing(b, s, np.uint64(column)):
+    for column in range(np.int64(c.columns)):
+        if landing(c, s, np.uint64(column)):
             actions[count] = column
             count += 1
     return count
 
 
 @kernel(IS_LEGAL)
-def is_legal(board, state, action):
+def is_legal(config, state, action):
     """Whether the column is not full."""
-    b = fields(board, BOARD)
+    c = fields(config, CONFIG)
     s = fields(state, STATE)
-    return s.player >= 0 and 0 <= action < np.int64(b.columns) and landing(b, s, np.uint64(action)) != 0
+    return s.player >= 0 and 0 <= action < np.int64(c.columns) and landing(c, s, np.uint64(action)) != 0
 
 
 @kernel(PLAY)
-def play(board, state, action):
+def play(config, state, action):
     """Drops the mover's stone; the game is over when it makes a line or fills the board."""
-    b = fields(board, BOARD)
+    c = fields(config, CONFIG)
     s = fields(state, STATE)
-    drop(b, s, landing(b, s, np.uint64(action)))
+    drop(c, s, landing(c, s, np.uint64(action)))
 
 
 @kernel(READ_PAYOFFS)
-def payoffs(board, state, out):
+def payoffs(config, state, out):
     """1 for the owner of the line and 0 for the other, or 1/2 each."""
     winner = fields(state, STATE).winner
     for player in range(2):
         out[player] = 0.5 if winner < 0 else 1.0 if winner == player else 0.0
 
 
-@kernel(POSITION)
-def position(board, state, words):
+@kernel(KEY)
+def key(config, state, words):
     """Player 0's stones, with one more bit on top of each column that tells its height."""
-    b = fields(board, BOARD)
+    c = fields(config, CONFIG)
     s = fields(state, STATE)
-    words[0] = s.stones[0] | ((s.stones[0] | s.stones[1]) + b.bottom)
+    words[0] = s.stones[0] | ((s.stones[0] | s.stones[1]) + c.bottom)
 
 
 @kernel(PLAYOUT)
-def playout(board, state, rng, trace):
+def playout(config, state, rng, trace):
     """Random moves."""
-    b = fields(board, BOARD)
+    c = fields(config, CONFIG)
     s = fields(state, STATE)
     played, most = 0, most_moves(trace)
     while s.player >= 0 and played < most:
-        column = random_column(b, s, rng)
+        column = random_column(c, s, rng)
         if trace.size > 0:
-            trace[played] = traced(s.player, column)
-        drop(b, s, landing(b, s, column))
+            trace[played] = move_of(s.player, column)
+        drop(c, s, landing(c, s, column))
         played += 1
     return played
 
 
 @kernel(PLAYOUT_ACTION)
-def playout_action(board, state, rng):
+def playout_action(config, state, rng):
     """Any column that is not full, each with the same probability."""
-    return np.int64(random_column(fields(board, BOARD), fields(state, STATE), rng))
+    return np.int64(random_column(fields(config, CONFIG), fields(state, STATE), rng))
 
 
 @kernel(OBSERVE)
-def observe(board, state, player, planes):
+def observe(config, state, player, planes):
     """Own stones and the other's stones, the top row first."""
-    b = fields(board, BOARD)
+    c = fields(config, CONFIG)
     s = fields(state, STATE)
     at = 0
-    for line in range(b.rows):
-        for column in range(b.columns):
-            shift = column * (b.rows + ONE) + b.rows - ONE - line
+    for line in range(c.rows):
+        for column in range(c.columns):
+            shift = column * (c.rows + ONE) + c.rows - ONE - line
             planes[at] = (s.stones[player] >> shift) & ONE
             planes[at + 1] = (s.stones[1 - player] >> shift) & ONE
             at += 2
 
 
 @kernel()
-def landing(b, s, column):
+def landing(c, s, column):
     """The bit of the cell where a stone into this column comes to rest; 0 for a full column."""
-    first = ONE << (column * (b.rows + ONE))
-    whole_column = (first << b.rows) - first
-    return (((s.stones[0] | s.stones[1]) & whole_column) + first) & ~b.top
+    first = ONE << (column * (c.rows + ONE))
+    whole_column = (first << c.rows) - first
+    return (((s.stones[0] | s.stones[1]) & whole_column) + first) & ~c.top
 
 
 @kernel()
-def drop(b, s, stone):
+def drop(c, s, stone):
     """Puts the mover's stone on a cell and passes the turn, or ends the game."""
     player = s.player
     s.stones[player] |= stone
     s.ply += 1
-    if has_line(s.stones[player], b.in_a_row, b.rows):
+    if has_line(s.stones[player], c.in_a_row, c.rows):
         s.winner = player
         s.player = -1
-    elif np.uint64(s.ply) == b.columns * b.rows:
+    elif np.uint64(s.ply) == c.columns * c.rows:
         s.player = -1
     else:
         s.player = 1 - player
@@ -183,11 +182,11 @@ def has_line(stones, in_a_row, rows):
 
 
 @kernel()
-def random_column(b, s, rng):
+def random_column(c, s, rng):
     """A column that is not full, by trying columns until one is."""
     while True:
-        column = below(rng, b.columns)
-        if landing(b, s, column):
+        column = below(rng, c.columns)
+        if landing(c, s, column):
             return column
 
 
@@ -197,11 +196,11 @@ def rules(columns: int = 7, rows: int = 6, in_a_row: int = 4) -> Rules:
 
     Raises ValueError for a board that does not fit a word or is too short for a line; a single cell is a draw.
     """
-    columns = whole("columns", columns, 1, 32)
-    rows = whole("rows", rows, 1, 63)
+    columns = integer("columns", columns, 1, 32)
+    rows = integer("rows", rows, 1, 63)
     if columns * (rows + 1) > 64:
         raise ValueError(f"columns * (rows + 1) must be at most 64, but {columns} * {rows + 1} is {columns * (rows + 1)}")
-    in_a_row = whole("in_a_row", in_a_row, 2, max(columns, rows, 2))
+    in_a_row = integer("in_a_row", in_a_row, 2, max(columns, rows, 2))
     bottom = sum(1 << (column * (rows + 1)) for column in range(columns))
 
     def action_named(text: str) -> int:
@@ -214,13 +213,13 @@ def rules(columns: int = 7, rows: int = 6, in_a_row: int = 4) -> Rules:
         settings={"columns": columns, "rows": rows, "in_a_row": in_a_row},
         players=2,
         actions=columns,
-        longest=columns * rows,
-        board=configuration(BOARD, columns=columns, rows=rows, in_a_row=in_a_row, bottom=bottom, top=bottom << rows),
+        max_plies=columns * rows,
+        config=configuration(CONFIG, columns=columns, rows=rows, in_a_row=in_a_row, bottom=bottom, top=bottom << rows),
         state_bytes=STATE.itemsize,
-        position_words=1,
+        key_words=1,
         planes=(rows, columns, 2),
         tiling="column",
-        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, position, playout, playout_action, observe),
+        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, key, playout, playout_action, observe),
         action_name=lambda action: str(action + 1),
         action_named=action_named,
         why_illegal=lambda action: "the column is full",

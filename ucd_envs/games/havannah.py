@@ -25,36 +25,32 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.records import array_at, configuration, fields, record
-from ucd_envs.rng import below, stepped
-from ucd_envs.rules import (
+from ucd_envs.boards.hexagon import cells_of, shape
+from ucd_envs.boards.rings import HEXAGON, KINDS, MOST_BASE, SIDE, hexagon, put, split
+from ucd_envs.kernels import (
     IS_LEGAL,
+    KEY,
     LEGAL_ACTIONS,
     OBSERVE,
     PLAY,
     PLAYOUT,
     PLAYOUT_ACTION,
-    POSITION,
     READ_PAYOFFS,
     RESET,
-    Kernels,
-    Rules,
-    State,
-    Victory,
-    flag,
     kernel,
     most_moves,
-    traced,
-    whole,
+    move_of,
 )
-from ucd_envs.stones.hexagon import cells_of, shape
-from ucd_envs.stones.rings import HEXAGON, KINDS, MOST_BASE, SIDE, hexagon, put, split
+from ucd_envs.rng import below, stepped
+from ucd_envs.rules import Kernels, Rules, State, Victory
+from ucd_envs.settings import boolean, integer
+from ucd_envs.structs import array_at, configuration, fields, record
 
 U0, U1, U2, U32, U64 = (np.uint64(n) for n in (0, 1, 2, 32, 64))
 ONE = np.uint32(1)
 LINK, POINT = np.dtype(np.uint32), np.dtype(np.uint16)
 
-BOARD = record(("swap", np.int32), *HEXAGON)
+CONFIG = record(("swap", np.int32), *HEXAGON)
 STATE = record(
     ("player", np.int32),
     ("ply", np.int32),
@@ -70,94 +66,94 @@ RECORD_BYTES = np.uint64(STATE.itemsize)
 
 
 @kernel(RESET)
-def reset(board, state):
+def reset(config, state):
     """The empty board."""
-    b, s = fields(board, BOARD), fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     s.player = 0
     s.ply = 0
     s.winner = -1
     s.kinds = 0
     s.last = -1
-    s.vacant = b.cells
+    s.vacant = c.cells
     for player in range(2):
         for row in range(SIDE + 2):
             s.stones[player, row] = 0
     for i in range(RECORD_BYTES, np.uint64(state.size)):
         state[i] = 0
-    links, empty = links_of(state, b), empty_of(state, b)
-    for i in range(b.cells):
-        empty[i] = b.point[i]
-        links[b.point[i]] = i
+    links, empty = links_of(state, c), empty_of(state, c)
+    for i in range(c.cells):
+        empty[i] = c.point[i]
+        links[c.point[i]] = i
 
 
 @kernel(LEGAL_ACTIONS)
-def legal_actions(board, state, actions):
+def legal_actions(config, state, actions):
     """Every empty cell, and the swap at the second move."""
-    b, s = fields(board, BOARD), fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     count = U0
     if s.player < 0:
         return np.int64(0)
     cell = U0
-    for row in range(np.uint64(b.side)):
-        vacant = ~(s.stones[0, row + U1] | s.stones[1, row + U1]) >> np.uint32(b.first[row])
-        for column in range(b.width[row]):
+    for row in range(np.uint64(c.side)):
+        vacant = ~(s.stones[0, row + U1] | s.stones[1, row + U1]) >> np.uint32(c.first[row])
+        for column in range(c.width[row]):
             actions[count] = cell
             count += (vacant >> np.uint32(column)) & ONE
             cell += U1
-    if b.swap and s.ply == 1:
-        actions[count] = b.cells
+    if c.swap and s.ply == 1:
+        actions[count] = c.cells
         count += U1
     return np.int64(count)
 
 
 @kernel(IS_LEGAL)
-def is_legal(board, state, action):
+def is_legal(config, state, action):
     """Whether the cell is empty, or the swap is on."""
-    b, s = fields(board, BOARD), fields(state, STATE)
-    cells = np.int64(b.cells)
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    cells = np.int64(c.cells)
     if s.player < 0 or action < 0 or action > cells:
         return False
     if action == cells:
-        return b.swap != 0 and s.ply == 1
-    return is_empty(b, s, np.uint64(b.point[action]))
+        return c.swap != 0 and s.ply == 1
+    return is_empty(c, s, np.uint64(c.point[action]))
 
 
 @kernel(PLAY)
-def play(board, state, action):
+def play(config, state, action):
     """Puts the mover's stone on an empty cell, or swaps; the game is over when the stone wins or was the last."""
-    b, s = fields(board, BOARD), fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     player = s.player
     s.ply += 1
     s.player = 1 - player
-    if action == np.int64(b.cells):
+    if action == np.int64(c.cells):
         for row in range(SIDE + 2):
             s.stones[1, row], s.stones[0, row] = s.stones[0, row], 0
         return
-    links, empty, p = links_of(state, b), empty_of(state, b), np.uint64(b.point[action])
+    links, empty, p = links_of(state, c), empty_of(state, c), np.uint64(c.point[action])
     s.vacant -= U1
     place, other = np.uint64(links[p]), np.uint64(empty[s.vacant])
     empty[place] = other
     links[other] = place
-    settle(b, s, put(b, s, links, np.uint64(player), p), player, p)
+    settle(c, s, put(c, s, links, np.uint64(player), p), player, p)
 
 
 @kernel(READ_PAYOFFS)
-def payoffs(board, state, out):
+def payoffs(config, state, out):
     """1 for the winner and 0 for the other; 1/2 each for a full board."""
     winner = fields(state, STATE).winner
     for player in range(2):
         out[player] = 0.5 if winner < 0 else 1.0 - abs(winner - player)
 
 
-@kernel(POSITION)
-def position(board, state, words):
+@kernel(KEY)
+def key(config, state, words):
     """Two bits for the mover, then the rows of both players one behind another."""
-    b, s = fields(board, BOARD), fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     word, used, filled = np.uint64(s.player + 1), U2, np.uint64(0)
     for player in range(2):
-        for row in range(b.side):
-            width = b.width[row]
-            bits = np.uint64(s.stones[player, row + 1] >> np.uint32(b.first[row]))
+        for row in range(c.side):
+            width = c.width[row]
+            bits = np.uint64(s.stones[player, row + 1] >> np.uint32(c.first[row]))
             word |= bits << used
             used += width
             if used >= U64:
@@ -170,19 +166,19 @@ def position(board, state, words):
 
 
 @kernel(PLAYOUT)
-def playout(board, state, rng, trace):
+def playout(config, state, rng, trace):
     """The empty cells in random order."""
-    b, s = fields(board, BOARD), fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     played, most, ply = np.int64(0), most_moves(trace), s.ply
-    while b.swap and s.player >= 0 and s.ply < 2 and played < most:
-        action = playout_action(board, state, rng)
+    while c.swap and s.player >= 0 and s.ply < 2 and played < most:
+        action = playout_action(config, state, rng)
         if trace.size > 0:
-            trace[played] = traced(s.player, action)
-        play(board, state, action)
+            trace[played] = move_of(s.player, action)
+        play(config, state, action)
         played += 1
     if s.player < 0 or played == most:
         return played
-    links, empty, vacant, player = links_of(state, b), empty_of(state, b), s.vacant, np.uint64(s.player)
+    links, empty, vacant, player = links_of(state, c), empty_of(state, c), s.vacant, np.uint64(s.player)
     low, high = rng[0], rng[1]
     while True:
         bits, low, high = stepped(low, high)
@@ -192,80 +188,80 @@ def playout(board, state, rng, trace):
         empty[place] = empty[vacant]
         if trace.size > 0:
             links[np.uint64(empty[vacant])] = place
-            trace[played] = traced(player, b.action[p])
+            trace[played] = move_of(player, c.action[p])
         played += 1
-        kinds = put(b, s, links, player, p)
+        kinds = put(c, s, links, player, p)
         player ^= U1
         if kinds or vacant == 0 or played == most:
             break
     rng[0], rng[1] = low, high
     s.ply = ply + played
     s.vacant = vacant
-    settle(b, s, kinds, np.int64(player ^ U1), p)
+    settle(c, s, kinds, np.int64(player ^ U1), p)
     return played
 
 
 @kernel(PLAYOUT_ACTION)
-def playout_action(board, state, rng):
+def playout_action(config, state, rng):
     """Any legal move, each with the same probability."""
-    b, s = fields(board, BOARD), fields(state, STATE)
-    rank = below(rng, s.vacant + np.uint64(b.swap and s.ply == 1))
-    return np.int64(b.cells) if rank == s.vacant else np.int64(b.action[empty_of(state, b)[rank]])
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    rank = below(rng, s.vacant + np.uint64(c.swap and s.ply == 1))
+    return np.int64(c.cells) if rank == s.vacant else np.int64(c.action[empty_of(state, c)[rank]])
 
 
 @kernel(OBSERVE)
-def observe(board, state, player, planes):
+def observe(config, state, player, planes):
     """Own stones, the other's, ones on the cells of the board, and, with the swap rule, ones while a swap is on."""
-    b, s = fields(board, BOARD), fields(state, STATE)
-    depth = 4 if b.swap else 3
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    depth = 4 if c.swap else 3
     for at in range(planes.size):
         planes[at] = 0
-    for cell in range(b.cells):
-        row, column = split(b, np.uint64(b.point[cell]))
-        at = ((np.int64(row) - 1) * b.side + np.int64(column) - 1) * depth
+    for cell in range(c.cells):
+        row, column = split(c, np.uint64(c.point[cell]))
+        at = ((np.int64(row) - 1) * c.side + np.int64(column) - 1) * depth
         planes[at] = (s.stones[player, row] >> np.uint32(column)) & U1
         planes[at + 1] = (s.stones[1 - player, row] >> np.uint32(column)) & U1
         planes[at + 2] = 1
-    for at in range(3, planes.size if b.swap else 0, depth):
+    for at in range(3, planes.size if c.swap else 0, depth):
         planes[at] = 1 if s.ply == 1 and s.player == player else 0
 
 
 @kernel(LEGAL_ACTIONS)
-def playout_actions(board, state, actions):
+def playout_actions(config, state, actions):
     """All legal moves, in the order of the empty points, which is the fastest."""
-    b, s = fields(board, BOARD), fields(state, STATE)
-    empty = empty_of(state, b)
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    empty = empty_of(state, c)
     for i in range(s.vacant):
-        actions[i] = b.action[empty[i]]
-    if b.swap and s.ply == 1:
-        actions[s.vacant] = b.cells
-    return np.int64(s.vacant + np.uint64(b.swap and s.ply == 1))
+        actions[i] = c.action[empty[i]]
+    if c.swap and s.ply == 1:
+        actions[s.vacant] = c.cells
+    return np.int64(s.vacant + np.uint64(c.swap and s.ply == 1))
 
 
 @kernel(inline=True)
-def links_of(state, b):
+def links_of(state, c):
     """[points] uint32."""
-    return array_at(np.uint64(state.ctypes.data) + RECORD_BYTES, (np.uint64(b.side + 2) << b.shift,), LINK)
+    return array_at(np.uint64(state.ctypes.data) + RECORD_BYTES, (np.uint64(c.side + 2) << c.shift,), LINK)
 
 
 @kernel(inline=True)
-def empty_of(state, b):
+def empty_of(state, c):
     """[cells] uint16: the first `vacant` are the empty points, in any order."""
-    points = np.uint64(b.side + 2) << b.shift
-    return array_at(np.uint64(state.ctypes.data) + RECORD_BYTES + (points << U2), (b.cells,), POINT)
+    points = np.uint64(c.side + 2) << c.shift
+    return array_at(np.uint64(state.ctypes.data) + RECORD_BYTES + (points << U2), (c.cells,), POINT)
 
 
 @kernel()
-def is_empty(b, s, p):
+def is_empty(c, s, p):
     """Whether no stone lies on a point."""
-    row, column = split(b, p)
+    row, column = split(c, p)
     return ((s.stones[0, row] | s.stones[1, row]) >> np.uint32(column)) & U1 == 0
 
 
 @kernel()
-def settle(b, s, kinds, player, p):
+def settle(c, s, kinds, player, p):
     """Ends the game after a player's stone on a point, if it is over."""
-    s.last = b.action[p]
+    s.last = c.action[p]
     s.kinds = np.int64(kinds)
     s.winner = player if kinds else -1
     s.player = -1 if kinds or s.vacant == 0 else 1 - player
@@ -274,7 +270,7 @@ def settle(b, s, kinds, player, p):
 @lru_cache(maxsize=None, typed=True)
 def rules(base: int = 8, swap: bool = False) -> Rules:
     """Havannah with `base` cells, 2 to 10, on a side of the board. Raises ValueError for another base."""
-    base, swap = whole("base", base, 2, MOST_BASE), flag("swap", swap)
+    base, swap = integer("base", base, 2, MOST_BASE), boolean("swap", swap)
     grid, side = cells_of(base), 2 * base - 1
     cells, tables = len(grid), hexagon(base)
     names = [f"{chr(ord('a') + y)}{x - max(0, y - base + 1) + 1}" for x, y in grid] + ["swap"] * swap
@@ -298,15 +294,13 @@ def rules(base: int = 8, swap: bool = False) -> Rules:
         settings={"base": base, "swap": swap},
         players=2,
         actions=cells + swap,
-        longest=cells + swap,
-        board=configuration(BOARD, swap=swap, **tables),
+        max_plies=cells + swap,
+        config=configuration(CONFIG, swap=swap, **tables),
         state_bytes=STATE.itemsize + (4 * ((side + 2) << tables["shift"]) + 2 * cells + 7) // 8 * 8,
-        position_words=(2 + 2 * cells + 63) // 64,
+        key_words=(2 + 2 * cells + 63) // 64,
         planes=(side, side, 4 if swap else 3),
         tiling="hexagon",
-        kernels=Kernels(
-            reset, legal_actions, is_legal, play, payoffs, position, playout, playout_action, observe, playout_actions
-        ),
+        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, key, playout, playout_action, observe, playout_actions),
         action_name=names.__getitem__,
         action_named=action_named,
         why_illegal=lambda action: "the swap is on at the second move only" if action == cells else "the cell is taken",

@@ -27,34 +27,31 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.records import configuration, fields, popcount, record
-from ucd_envs.rng import below, draw
-from ucd_envs.rules import (
+from ucd_envs.kernels import (
     IS_LEGAL,
+    KEY,
     LEGAL_ACTIONS,
     OBSERVE,
     PLAY,
     PLAYOUT,
     PLAYOUT_ACTION,
-    POSITION,
     READ_PAYOFFS,
     RESET,
-    Kernels,
-    Rules,
-    cell_named,
-    flag,
     kernel,
     most_moves,
-    traced,
-    whole,
+    move_of,
 )
+from ucd_envs.rng import below, draw
+from ucd_envs.rules import Kernels, Rules
+from ucd_envs.settings import boolean, cell_named, integer
+from ucd_envs.structs import configuration, fields, popcount, record
 
 SIDE = 19
 """The longest side of a board."""
 ONE = np.uint32(1)
 U1, U2, U32, U45, U64 = (np.uint64(n) for n in (1, 2, 32, 64 - SIDE, 64))
 
-BOARD = record(
+CONFIG = record(
     ("rows", np.int32), ("columns", np.int32), ("swap", np.int32), ("stones", np.int32), ("opening", np.int32, (SIDE * SIDE,))
 )
 """`opening`: the first `stones` entries are the cells of stones placed before the start."""
@@ -70,91 +67,91 @@ STATE = record(
 
 
 @kernel(RESET)
-def reset(board, state):
+def reset(config, state):
     """The empty board with the opening's stones on it."""
-    b = fields(board, BOARD)
+    c = fields(config, CONFIG)
     s = fields(state, STATE)
     s.player = 0
     s.ply = 0
     s.winner = -1
     for row in range(SIDE):
-        s.empty[row] = (ONE << np.uint32(b.columns)) - ONE if row < b.rows else np.uint32(0)
+        s.empty[row] = (ONE << np.uint32(c.columns)) - ONE if row < c.rows else np.uint32(0)
         for player in range(2):
             s.stones[player, row] = np.uint32(0)
             s.joined[player, row] = np.uint32(0)
-    for i in range(b.stones):
-        play(board, state, b.opening[i])
+    for i in range(c.stones):
+        play(config, state, c.opening[i])
 
 
 @kernel(LEGAL_ACTIONS)
-def legal_actions(board, state, actions):
+def legal_actions(config, state, actions):
     """Every empty cell, and the swap at the second move."""
-    b = fields(board, BOARD)
+    c = fields(config, CONFIG)
     s = fields(state, STATE)
     count = 0
     if s.player < 0:
         return count
-    for row in range(np.uint64(b.rows)):
+    for row in range(np.uint64(c.rows)):
         empty = s.empty[row]
-        for column in range(np.uint32(b.columns)):
-            actions[count] = row * b.columns + column
+        for column in range(np.uint32(c.columns)):
+            actions[count] = row * c.columns + column
             count += (empty >> column) & ONE
-    if b.swap and s.ply == 1:
-        actions[count] = b.rows * b.columns
+    if c.swap and s.ply == 1:
+        actions[count] = c.rows * c.columns
         count += 1
     return count
 
 
 @kernel(IS_LEGAL)
-def is_legal(board, state, action):
+def is_legal(config, state, action):
     """Whether the cell is empty, or the swap is on."""
-    b = fields(board, BOARD)
+    c = fields(config, CONFIG)
     s = fields(state, STATE)
-    cells = b.rows * b.columns
+    cells = c.rows * c.columns
     if s.player < 0 or action < 0 or action > cells:
         return False
     if action == cells:
-        return b.swap != 0 and s.ply == 1
-    return (s.empty[action // b.columns] >> np.uint32(action % b.columns)) & ONE != 0
+        return c.swap != 0 and s.ply == 1
+    return (s.empty[action // c.columns] >> np.uint32(action % c.columns)) & ONE != 0
 
 
 @kernel(PLAY)
-def play(board, state, action):
+def play(config, state, action):
     """Puts the mover's stone on an empty cell, or swaps; the game is over when the stone joins the mover's two sides."""
-    b = fields(board, BOARD)
+    c = fields(config, CONFIG)
     s = fields(state, STATE)
     player = s.player
     s.ply += 1
     s.player = 1 - player
-    if action == b.rows * b.columns:
-        take_over_first_stone(board, state)
+    if action == c.rows * c.columns:
+        take_over_first_stone(config, state)
         return
-    row, column = np.uint32(action // b.columns), np.uint32(action % b.columns)
+    row, column = np.uint32(action // c.columns), np.uint32(action % c.columns)
     s.empty[row] ^= ONE << column
-    if place(s, player, row, column, b.rows, b.columns):
+    if place(s, player, row, column, c.rows, c.columns):
         s.player = -1
         s.winner = player
 
 
 @kernel(READ_PAYOFFS)
-def payoffs(board, state, out):
+def payoffs(config, state, out):
     """1 for the player whose sides are joined, 0 for the other."""
     winner = fields(state, STATE).winner
     out[winner] = 1.0
     out[1 - winner] = 0.0
 
 
-@kernel(POSITION)
-def position(board, state, words):
+@kernel(KEY)
+def key(config, state, words):
     """Two bits for the mover, then both players' rows one behind another."""
-    b = fields(board, BOARD)
+    c = fields(config, CONFIG)
     s = fields(state, STATE)
     word = np.uint64(s.player + 1)
     used = U2
     filled = 0
     for player in range(2):
-        width = np.uint64(b.columns if player == 0 else b.rows)
-        for row in range(np.uint64(b.rows if player == 0 else b.columns)):
+        width = np.uint64(c.columns if player == 0 else c.rows)
+        for row in range(np.uint64(c.rows if player == 0 else c.columns)):
             bits = np.uint64(s.stones[player, row])
             word |= bits << used
             used += width
@@ -168,69 +165,69 @@ def position(board, state, words):
 
 
 @kernel(PLAYOUT)
-def playout(board, state, rng, trace):
+def playout(config, state, rng, trace):
     """Random moves. Without a trace the empty cells are filled at once: a full board has one winner, the one who
     would have joined first, because a chain once made stays."""
-    b = fields(board, BOARD)
+    c = fields(config, CONFIG)
     s = fields(state, STATE)
     played, most = 0, most_moves(trace)
-    one_by_one = most < b.rows * b.columns
-    while s.player >= 0 and played < most and (one_by_one or (b.swap and s.ply < 2)):
-        action = playout_action(board, state, rng)
+    one_by_one = most < c.rows * c.columns
+    while s.player >= 0 and played < most and (one_by_one or (c.swap and s.ply < 2)):
+        action = playout_action(config, state, rng)
         if trace.size > 0:
-            trace[played] = traced(s.player, action)
-        play(board, state, action)
+            trace[played] = move_of(s.player, action)
+        play(config, state, action)
         played += 1
     if s.player < 0 or played == most:
         return played
     if trace.size > 0:
-        return played + play_in_random_order(board, state, rng, trace[played:])
-    played += fill(s, b.rows, rng)
-    s.winner = 0 if top_meets_bottom(s, b.rows) else 1
+        return played + play_in_random_order(config, state, rng, trace[played:])
+    played += fill(s, c.rows, rng)
+    s.winner = 0 if top_meets_bottom(s, c.rows) else 1
     s.player = -1
     return played
 
 
 @kernel(PLAYOUT_ACTION)
-def playout_action(board, state, rng):
+def playout_action(config, state, rng):
     """Any legal move, each with the same probability."""
-    b = fields(board, BOARD)
+    c = fields(config, CONFIG)
     s = fields(state, STATE)
     cells = np.uint64(0)
-    for row in range(np.uint64(b.rows)):
+    for row in range(np.uint64(c.rows)):
         cells += np.uint64(popcount(s.empty[row]))
-    swap = np.uint64(1 if b.swap and s.ply == 1 else 0)
+    swap = np.uint64(1 if c.swap and s.ply == 1 else 0)
     rank = below(rng, cells + swap)
     if rank == cells:
-        return b.rows * b.columns
+        return c.rows * c.columns
     row, bit = ranked(s.empty, rank)
-    return row * b.columns + popcount(bit - ONE)
+    return row * c.columns + popcount(bit - ONE)
 
 
 @kernel(OBSERVE)
-def observe(board, state, player, planes):
+def observe(config, state, player, planes):
     """Own stones, the other's, ones for the player who joins rows, and, with the swap rule, ones while a swap is on."""
-    b = fields(board, BOARD)
+    c = fields(config, CONFIG)
     s = fields(state, STATE)
-    depth = 4 if b.swap else 3
-    for row in range(b.rows):
-        for column in range(b.columns):
+    depth = 4 if c.swap else 3
+    for row in range(c.rows):
+        for column in range(c.columns):
             first = (s.stones[0, row] >> np.uint32(column)) & ONE
             second = (s.stones[1, column] >> np.uint32(row)) & ONE
-            at = (row * b.columns + column) * depth
+            at = (row * c.columns + column) * depth
             planes[at] = first if player == 0 else second
             planes[at + 1] = second if player == 0 else first
             planes[at + 2] = 1 - player
-            if b.swap:
+            if c.swap:
                 planes[at + 3] = 1 if s.ply == 1 and s.player == 1 else 0
 
 
 @kernel()
-def take_over_first_stone(board, state):
+def take_over_first_stone(config, state):
     """The one stone on the board changes owner and frame: at the transposed cell its bits are the same [swap-pieces]."""
-    b = fields(board, BOARD)
+    c = fields(config, CONFIG)
     s = fields(state, STATE)
-    for row in range(np.uint64(b.rows)):
+    for row in range(np.uint64(c.rows)):
         bits = s.stones[0, row]
         s.stones[1, row], s.stones[0, row] = bits, np.uint32(0)
         s.joined[1, row], s.joined[0, row] = s.joined[0, row], np.uint32(0)
@@ -307,22 +304,22 @@ def widened(seeds, stones):
 
 
 @kernel()
-def play_in_random_order(board, state, rng, trace):
+def play_in_random_order(config, state, rng, trace):
     """Plays the empty cells in random order until the game is over; how many were played."""
-    b = fields(board, BOARD)
+    c = fields(config, CONFIG)
     s = fields(state, STATE)
     cells = np.uint64(0)
-    for row in range(np.uint64(b.rows)):
-        for column in range(np.uint64(b.columns)):
+    for row in range(np.uint64(c.rows)):
+        for column in range(np.uint64(c.columns)):
             if (s.empty[row] >> np.uint32(column)) & ONE:
-                trace[cells] = row * np.uint64(b.columns) + column
+                trace[cells] = row * np.uint64(c.columns) + column
                 cells += U1
     played = np.uint64(0)
     while s.player >= 0:
         other = played + below(rng, cells - played)
         trace[other], action = trace[played], np.int64(trace[other])
-        trace[played] = traced(s.player, action)
-        play(board, state, action)
+        trace[played] = move_of(s.player, action)
+        play(config, state, action)
         played += U1
     return np.int64(played)
 
@@ -389,12 +386,12 @@ def rules(size: int = 11, rows: int | None = None, columns: int | None = None, s
 
     Raises ValueError for sides out of range, a swap on a board that is not square, and an opening that is not playable.
     """
-    size = whole("size", size, 1, SIDE)
-    rows = size if rows is None else whole("rows", rows, 1, SIDE)
-    columns = size if columns is None else whole("columns", columns, 1, SIDE)
+    size = integer("size", size, 1, SIDE)
+    rows = size if rows is None else integer("rows", rows, 1, SIDE)
+    columns = size if columns is None else integer("columns", columns, 1, SIDE)
     if not isinstance(opening, str):
         raise TypeError(f"opening must be text such as 'b2' or 'b2 c3', not {opening!r}")
-    if flag("swap", swap) and rows != columns:
+    if boolean("swap", swap) and rows != columns:
         raise ValueError(f"swap needs a square board, but this one has {rows} rows and {columns} columns")
     cells = rows * columns
 
@@ -421,13 +418,13 @@ def rules(size: int = 11, rows: int | None = None, columns: int | None = None, s
         settings={"rows": rows, "columns": columns, "swap": bool(swap), "opening": opening},
         players=2,
         actions=cells + bool(swap),
-        longest=cells + bool(swap),
-        board=configuration(BOARD, rows=rows, columns=columns, swap=swap, stones=len(stones), opening=padded),
+        max_plies=cells + bool(swap),
+        config=configuration(CONFIG, rows=rows, columns=columns, swap=swap, stones=len(stones), opening=padded),
         state_bytes=STATE.itemsize,
-        position_words=(2 + 2 * cells + 63) // 64,
+        key_words=(2 + 2 * cells + 63) // 64,
         planes=(rows, columns, 4 if swap else 3),
         tiling="hexagonal",
-        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, position, playout, playout_action, observe),
+        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, key, playout, playout_action, observe),
         action_name=action_name,
         action_named=action_named,
         why_illegal=lambda action: "the swap is on at the second move only" if action == cells else "the cell is taken",

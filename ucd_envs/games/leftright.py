@@ -19,35 +19,34 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.records import configuration, fields, popcount, record
-from ucd_envs.rng import draw
-from ucd_envs.rules import (
+from ucd_envs.kernels import (
     IS_LEGAL,
+    KEY,
     LEGAL_ACTIONS,
     OBSERVE,
     PLAY,
     PLAYOUT,
     PLAYOUT_ACTION,
-    POSITION,
     READ_PAYOFFS,
     RESET,
-    Kernels,
-    Rules,
     kernel,
     most_moves,
-    traced,
-    whole,
+    move_of,
 )
+from ucd_envs.rng import draw
+from ucd_envs.rules import Kernels, Rules
+from ucd_envs.settings import integer
+from ucd_envs.structs import configuration, fields, popcount, record
 
 LONGEST = 100_000
 U1, U32, U63, U64 = np.uint64(1), np.uint64(32), np.uint64(63), np.uint64(64)
 
-BOARD = record(("steps", np.int64))
+CONFIG = record(("steps", np.int64))
 STATE = record(("player", np.int32), ("ply", np.int32), ("lefts", np.int64))
 
 
 @kernel(RESET)
-def reset(board, state):
+def reset(config, state):
     """The start of the path."""
     s = fields(state, STATE)
     s.player = 0
@@ -56,7 +55,7 @@ def reset(board, state):
 
 
 @kernel(LEGAL_ACTIONS)
-def legal_actions(board, state, actions):
+def legal_actions(config, state, actions):
     """Left and right."""
     if fields(state, STATE).player < 0:
         return 0
@@ -66,39 +65,39 @@ def legal_actions(board, state, actions):
 
 
 @kernel(IS_LEGAL)
-def is_legal(board, state, action):
+def is_legal(config, state, action):
     """Whether the path goes on and the action is left or right."""
     return fields(state, STATE).player >= 0 and 0 <= action <= 1
 
 
 @kernel(PLAY)
-def play(board, state, action):
+def play(config, state, action):
     """One step; the last one ends the game."""
     s = fields(state, STATE)
     s.lefts += 1 - action
     s.ply += 1
-    if s.ply == fields(board, BOARD).steps:
+    if s.ply == fields(config, CONFIG).steps:
         s.player = -1
 
 
 @kernel(READ_PAYOFFS)
-def payoffs(board, state, out):
+def payoffs(config, state, out):
     """The share of steps to the left."""
-    out[0] = fields(state, STATE).lefts / fields(board, BOARD).steps
+    out[0] = fields(state, STATE).lefts / fields(config, CONFIG).steps
 
 
-@kernel(POSITION)
-def position(board, state, words):
+@kernel(KEY)
+def key(config, state, words):
     """How many steps, and how many of them to the left."""
     s = fields(state, STATE)
     words[0] = (np.uint64(s.ply) << U32) | np.uint64(s.lefts)
 
 
 @kernel(PLAYOUT)
-def playout(board, state, rng, trace):
+def playout(config, state, rng, trace):
     """Random steps, 64 to a random word."""
     s = fields(state, STATE)
-    steps = fields(board, BOARD).steps
+    steps = fields(config, CONFIG).steps
     left_over = np.uint64(min(steps - s.ply, most_moves(trace)))
     played = np.uint64(0)
     while played < left_over:
@@ -109,7 +108,7 @@ def playout(board, state, rng, trace):
         s.lefts += np.int64(count - np.uint64(popcount(bits)))
         if trace.size > 0:
             for i in range(count):
-                trace[played + i] = traced(0, np.int64((bits >> i) & U1))
+                trace[played + i] = move_of(0, np.int64((bits >> i) & U1))
         played += count
     s.ply += np.int32(played)
     s.player = -1 if s.ply == steps else 0
@@ -117,16 +116,16 @@ def playout(board, state, rng, trace):
 
 
 @kernel(PLAYOUT_ACTION)
-def playout_action(board, state, rng):
+def playout_action(config, state, rng):
     """Left or right, each with probability 1/2."""
     return np.int64(draw(rng) >> U63)
 
 
 @kernel(OBSERVE)
-def observe(board, state, player, planes):
+def observe(config, state, player, planes):
     """As many ones as steps to the left in plane 0, to the right in plane 1."""
     s = fields(state, STATE)
-    for step in range(fields(board, BOARD).steps):
+    for step in range(fields(config, CONFIG).steps):
         planes[2 * step] = step < s.lefts
         planes[2 * step + 1] = step < s.ply - s.lefts
 
@@ -134,7 +133,7 @@ def observe(board, state, player, planes):
 @lru_cache(maxsize=None, typed=True)
 def rules(steps: int = 300) -> Rules:
     """LeftRight with `steps` steps, 1 to 100,000. Raises ValueError outside."""
-    steps = whole("steps", steps, 1, LONGEST)
+    steps = integer("steps", steps, 1, LONGEST)
 
     def action_named(text: str) -> int:
         if text.lower() not in ("left", "right"):
@@ -146,13 +145,13 @@ def rules(steps: int = 300) -> Rules:
         settings={"steps": steps},
         players=1,
         actions=2,
-        longest=steps,
-        board=configuration(BOARD, steps=steps),
+        max_plies=steps,
+        config=configuration(CONFIG, steps=steps),
         state_bytes=STATE.itemsize,
-        position_words=1,
+        key_words=1,
         planes=(1, steps, 2),
         tiling="track",
-        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, position, playout, playout_action, observe),
+        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, key, playout, playout_action, observe),
         action_name=lambda action: ("left", "right")[action],
         action_named=action_named,
         rewards=(0.0, 1.0),

@@ -15,36 +15,35 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.records import configuration, fields, record
-from ucd_envs.rng import below
-from ucd_envs.rules import (
+from ucd_envs.kernels import (
     IS_LEGAL,
+    KEY,
     LEGAL_ACTIONS,
     OBSERVE,
     PLAY,
     PLAYOUT,
     PLAYOUT_ACTION,
-    POSITION,
     READ_PAYOFFS,
     RESET,
-    Kernels,
-    Rules,
-    cell_named,
     kernel,
     most_moves,
-    traced,
+    move_of,
 )
+from ucd_envs.rng import below
+from ucd_envs.rules import Kernels, Rules
+from ucd_envs.settings import cell_named
+from ucd_envs.structs import configuration, fields, record
 
 CELLS = 9
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 
-BOARD = record(("lines", np.int8, (8, 3)))
+CONFIG = record(("lines", np.int8, (8, 3)))
 STATE = record(("player", np.int32), ("ply", np.int32), ("winner", np.int32), ("cells", np.int8, (CELLS,)))
 """`cells`: 0 empty, else player + 1."""
 
 
 @kernel(RESET)
-def reset(board, state):
+def reset(config, state):
     """The empty board."""
     s = fields(state, STATE)
     s.player = 0
@@ -55,7 +54,7 @@ def reset(board, state):
 
 
 @kernel(LEGAL_ACTIONS)
-def legal_actions(board, state, actions):
+def legal_actions(config, state, actions):
     """Every empty cell."""
     s = fields(state, STATE)
     count = 0
@@ -67,21 +66,21 @@ def legal_actions(board, state, actions):
 
 
 @kernel(IS_LEGAL)
-def is_legal(board, state, action):
+def is_legal(config, state, action):
     """Whether the cell is empty."""
     s = fields(state, STATE)
     return s.player >= 0 and 0 <= action < CELLS and s.cells[action] == 0
 
 
 @kernel(PLAY)
-def play(board, state, action):
+def play(config, state, action):
     """Puts the mover's stone; the game is over with a line of three or a full board."""
     s = fields(state, STATE)
     player = s.player
     s.cells[action] = player + 1
     s.ply += 1
     s.player = 1 - player
-    if has_line(board, s, player + 1):
+    if has_line(config, s, player + 1):
         s.winner = player
         s.player = -1
     elif s.ply == CELLS:
@@ -89,15 +88,15 @@ def play(board, state, action):
 
 
 @kernel(READ_PAYOFFS)
-def payoffs(board, state, out):
+def payoffs(config, state, out):
     """1 for the owner of the line and 0 for the other, or 1/2 each."""
     winner = fields(state, STATE).winner
     for player in range(2):
         out[player] = 0.5 if winner < 0 else 1.0 if winner == player else 0.0
 
 
-@kernel(POSITION)
-def position(board, state, words):
+@kernel(KEY)
+def key(config, state, words):
     """Two bits a cell."""
     s = fields(state, STATE)
     word = np.uint64(0)
@@ -107,21 +106,21 @@ def position(board, state, words):
 
 
 @kernel(PLAYOUT)
-def playout(board, state, rng, trace):
+def playout(config, state, rng, trace):
     """Random moves."""
     s = fields(state, STATE)
     played, most = 0, most_moves(trace)
     while s.player >= 0 and played < most:
-        action = playout_action(board, state, rng)
+        action = playout_action(config, state, rng)
         if trace.size > 0:
-            trace[played] = traced(s.player, action)
-        play(board, state, action)
+            trace[played] = move_of(s.player, action)
+        play(config, state, action)
         played += 1
     return played
 
 
 @kernel(PLAYOUT_ACTION)
-def playout_action(board, state, rng):
+def playout_action(config, state, rng):
     """Any empty cell, each with the same probability: of as many as there are, one by its rank."""
     s = fields(state, STATE)
     rank = np.int64(below(rng, np.uint64(CELLS - s.ply)))
@@ -133,7 +132,7 @@ def playout_action(board, state, rng):
 
 
 @kernel(OBSERVE)
-def observe(board, state, player, planes):
+def observe(config, state, player, planes):
     """Own stones and the other's stones."""
     s = fields(state, STATE)
     for cell in range(CELLS):
@@ -142,9 +141,9 @@ def observe(board, state, player, planes):
 
 
 @kernel()
-def has_line(board, s, stone):
+def has_line(config, s, stone):
     """Whether three such stones stand in a line."""
-    lines = fields(board, BOARD).lines
+    lines = fields(config, CONFIG).lines
     for line in range(8):
         if s.cells[lines[line, 0]] == stone and s.cells[lines[line, 1]] == stone and s.cells[lines[line, 2]] == stone:
             return True
@@ -159,13 +158,13 @@ def rules() -> Rules:
         settings={},
         players=2,
         actions=CELLS,
-        longest=CELLS,
-        board=configuration(BOARD, lines=LINES),
+        max_plies=CELLS,
+        config=configuration(CONFIG, lines=LINES),
         state_bytes=STATE.itemsize,
-        position_words=1,
+        key_words=1,
         planes=(3, 3, 2),
         tiling="square",
-        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, position, playout, playout_action, observe),
+        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, key, playout, playout_action, observe),
         action_name=lambda action: f"{'abc'[action % 3]}{action // 3 + 1}",
         action_named=lambda text: cell_named(text, 3, 3),
         why_illegal=lambda action: "the cell is taken",

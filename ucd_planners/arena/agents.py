@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from ucd_envs.rules import Rules, State, number
+from ucd_envs.rules import Rules, State
+from ucd_envs.settings import real
 from ucd_planners.gtp.client import Program, ProgramError
 from ucd_planners.gtp.protocol import COLOURS, RESIGN
 from ucd_planners.notation import PROGRAM, parsed, planner_from
@@ -108,7 +109,7 @@ class Opponent:
     """
 
     def __init__(self, command: str, timeout: float = TIMEOUT) -> None:
-        if not 0 < number("timeout", timeout) < math.inf:
+        if not 0 < real("timeout", timeout) < math.inf:
             raise ValueError(f"timeout must be a finite number of seconds above 0, not {timeout!r}")
         self.program, self.timeout = Program(command), float(timeout)
         self._stop: Stop | None = None

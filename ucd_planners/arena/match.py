@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from ucd_envs import registry
-from ucd_envs.rules import whole
+from ucd_envs.settings import integer
 from ucd_planners.arena.agents import Agent, FailedError, Stop, Thinker, agent_from
-from ucd_planners.statistics import wilson
+from ucd_planners.intervals import wilson
 
 
 @dataclass(frozen=True)
@@ -88,13 +88,13 @@ Contest = Match | Solo
 
 def _check(contest: Contest) -> None:
     """Raises ValueError or TypeError for a contest that cannot be played."""
-    rules = registry.rules(contest.game, **contest.settings)
+    rules = registry.make_rules(contest.game, **contest.settings)
     seats = len(contest.planners)
     if rules.players != seats:
         wanted = ("one player", "two players")[seats - 1]
         raise ValueError(f"a {type(contest).__name__.lower()} needs a game of {wanted}, but {rules} has {rules.players}")
-    whole("games", contest.games, seats, 10**9)
-    whole("seed", contest.seed, 0, 2**64 - 1)
+    integer("games", contest.games, seats, 10**9)
+    integer("seed", contest.seed, 0, 2**64 - 1)
     for text in contest.planners:
         agent = agent_from(text, contest.budget)
         if isinstance(agent, Thinker):
@@ -183,7 +183,7 @@ def play_game(contest: Contest, number: int, stop: Stop | None = None) -> Game:
     line: list[tuple[int, int]] = []
     thoughts: list[tuple[float, int]] = []
     payoff, failure = math.nan, ""
-    rules = registry.rules(contest.game, **contest.settings)
+    rules = registry.make_rules(contest.game, **contest.settings)
     state = rules.initial_state()
     side = 0
     try:
@@ -228,7 +228,7 @@ def play_match(
     numbers = iter(range(match.games))
     running: set[Future[Game]] = set()
     done: SimpleQueue[Future[Game]] = SimpleQueue()
-    with _threads(executor, whole("jobs", jobs, 1, 1024)) as pool:
+    with _threads(executor, integer("jobs", jobs, 1, 1024)) as pool:
         try:
             while len(ended) < match.games:
                 for number in islice(numbers, AHEAD - len(running)):

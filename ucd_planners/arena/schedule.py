@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
 
-from ucd_envs.rules import whole
+from ucd_envs.settings import integer
 from ucd_planners.arena.agents import Stop, StoppedError
 from ucd_planners.arena.match import Contest, Game, play_game
 from ucd_planners.arena.store import Store
@@ -44,7 +44,7 @@ def play_contests(
     Processes are spawned: a program that calls this with jobs > 1 does so below `if __name__ == "__main__"`, and games that it
     registers itself need jobs = 1 or an executor whose workers know them.
     """
-    jobs = whole("jobs", jobs, 1, 1024)
+    jobs = integer("jobs", jobs, 1, 1024)
     turns = deque(Rest(contest, deque(numbers)) for contest in contests if (numbers := store.missing(contest)))
     running: dict[Future[list[Game]], Rest] = {}
     ended: SimpleQueue[Future[list[Game]]] = SimpleQueue()

@@ -188,7 +188,7 @@ def _foreign(path: Path) -> bool:
 
 def configuration(contest: Contest) -> str:
     """All that decides what a contest's games are, as canonical JSON: equal texts, equal games."""
-    rules = registry.rules(contest.game, **contest.settings)
+    rules = registry.make_rules(contest.game, **contest.settings)
     written = {field.name: getattr(contest, field.name) for field in fields(contest) if field.name != "games"}
     written |= {"kind": type(contest).__name__, "game": rules.name, "settings": rules.settings}
     written |= {"ucd-planners": ucd_envs.__version__}

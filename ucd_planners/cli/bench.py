@@ -41,7 +41,7 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from ucd_planners import bench
+    from ucd_planners.benchmarks import speed as bench
 
     with usage():
         if not arguments.json:
@@ -58,7 +58,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.envs:
         rows = bench.environment_rows(arguments.against)
     elif arguments.foreign:
-        from ucd_planners.foreign_bench import foreign_rows
+        from ucd_planners.benchmarks.foreign import foreign_rows
 
         rows = foreign_rows(arguments.against is not None)
     else:
@@ -77,7 +77,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _cases(arguments: argparse.Namespace, bench: Any) -> list[Any]:
     """What to measure. Raises ValueError or TypeError for arguments that are wrong, or that would change nothing."""
-    from ucd_envs.rules import whole
+    from ucd_envs.settings import integer
     from ucd_planners.planner import MOST_EDGES
 
     if arguments.envs and arguments.foreign:
@@ -91,8 +91,8 @@ def _cases(arguments: argparse.Namespace, bench: Any) -> list[Any]:
         raise ValueError("--envs measures every game with its defaults: it goes without --game")
     if arguments.foreign:
         raise ValueError("--foreign measures environments that others wrote: it goes without --game")
-    rules = registry.rules(arguments.game, **arguments.settings)
-    playouts = whole("playouts", 10_000 if arguments.playouts is None else arguments.playouts, 1, MOST_EDGES)
+    rules = registry.make_rules(arguments.game, **arguments.settings)
+    playouts = integer("playouts", 10_000 if arguments.playouts is None else arguments.playouts, 1, MOST_EDGES)
     cases = []
     for planner in arguments.planner or [bench.PLAYOUT, "uct(c=0.3)", bench.ucd_text("1,0,1")]:
         cases.append(bench.Case(arguments.game, planner, playouts, arguments.settings))
@@ -115,7 +115,7 @@ def _show(rows: list[dict[str, Any]]) -> None:
 
     def cell(row: dict[str, Any], key: str) -> str:
         if key == "game":
-            usual = registry.rules(row["game"]).settings if row["game"] in registry.games() else {}
+            usual = registry.make_rules(row["game"]).settings if row["game"] in registry.available() else {}
             words = {name for name, value in usual.items() if isinstance(value, str) and row["config"][name] == value}
             settings = [f"{name}={value}" for name, value in row["config"].items() if value and name not in words]
             return " ".join([row["game"], *settings])

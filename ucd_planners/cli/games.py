@@ -16,7 +16,7 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    for name in registry.games():
+    for name in registry.available():
         settings = inspect.signature(registry.builder(name)).parameters.values()
         print(name, ", ".join(f"{setting.name}={setting.default!r}" for setting in settings) or "(no settings)")
     return 0

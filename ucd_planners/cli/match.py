@@ -43,7 +43,7 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from ucd_envs.rules import whole
+    from ucd_envs.settings import integer
     from ucd_planners.arena.match import Match, play_match
 
     with usage():
@@ -51,7 +51,7 @@ def _run(arguments: argparse.Namespace) -> int:
         budget = {"playouts": 1000 if arguments.playouts is None else arguments.playouts}
         if arguments.seconds is not None:
             budget = {"seconds": arguments.seconds}
-        whole("jobs", arguments.jobs, 1, 1024)
+        integer("jobs", arguments.jobs, 1, 1024)
         match = Match(arguments.game, arguments.a, arguments.b, arguments.settings, budget, arguments.games, arguments.seed)
         keep = None if arguments.sgf is None else _keeper(match, arguments.sgf)
     with progress(match.games, "games") as advance:
@@ -74,9 +74,9 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _keeper(match: Any, name: str) -> Callable[[Any], None]:
     """Writes a game to its SGF file. Raises ValueError or ImportError, before any game, for what cannot be written."""
-    from ucd_envs import sgf
+    from ucd_envs.formats import sgf
 
-    rules = registry.rules(match.game, **match.settings)
+    rules = registry.make_rules(match.game, **match.settings)
     sgf.saved(rules, ())
     place = folder(name)
     if any(place.glob("game-*.sgf")):
@@ -94,7 +94,7 @@ def _keeper(match: Any, name: str) -> Callable[[Any], None]:
 
 def _sgf(match: Any, rules: Rules, game: Any) -> str:
     """A game as SGF, each move with its planner's name, value and playouts."""
-    from ucd_envs import sgf
+    from ucd_envs.formats import sgf
 
     names = [match.planners[side] for side in match.seats(game.number)]
     state, comments = rules.initial_state(), []
@@ -116,7 +116,7 @@ def match_row(result: Any) -> dict[str, Any]:
         for kind in ("wins", "draws", "losses")
     }
     return {
-        "game": str(registry.rules(result.match.game, **result.match.settings)),
+        "game": str(registry.make_rules(result.match.game, **result.match.settings)),
         "a": result.match.a,
         "b": result.match.b,
         **result.match.budget,

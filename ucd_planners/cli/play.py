@@ -7,7 +7,8 @@ import textwrap
 from collections.abc import Callable
 from typing import Any
 
-from ucd_envs import drawing, registry
+from ucd_envs import registry
+from ucd_envs.pictures import drawing
 from ucd_envs.rules import State
 from ucd_planners.cli.console import usage
 
@@ -46,7 +47,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from ucd_planners.notation import planner_from
 
     with usage():
-        rules = registry.rules(arguments.game, **arguments.settings)
+        rules = registry.make_rules(arguments.game, **arguments.settings)
         budget = {"playouts": PLAYOUTS if arguments.playouts is None else arguments.playouts}
         if arguments.seconds is not None:
             budget = {"seconds": arguments.seconds}

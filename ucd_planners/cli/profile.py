@@ -38,8 +38,8 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from ucd_planners.benchmarks.profile import profile
     from ucd_planners.notation import planner_from
-    from ucd_planners.profile import profile
 
     with usage():
         rich()
@@ -72,23 +72,23 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _states(arguments: argparse.Namespace) -> list[Any]:
     """The positions. Raises ValueError, TypeError or ImportError for arguments that name none."""
-    from ucd_envs.rules import whole
+    from ucd_envs.settings import integer
 
     if arguments.sgf is None:
         if arguments.every is not None:
             raise ValueError("--every goes with --sgf")
         if arguments.game is None:
             raise ValueError("a profile needs a game: --game, or a record with --sgf")
-        state = registry.rules(arguments.game, **arguments.settings).initial_state()
+        state = registry.make_rules(arguments.game, **arguments.settings).initial_state()
         for number, word in enumerate(arguments.moves.split(), 1):
             try:
                 state = state.after(state.rules.action_named(word))
             except ValueError as error:
                 raise ValueError(f"move {number} ({word}): {error}") from None
         return [state]
-    from ucd_envs import sgf
+    from ucd_envs.formats import sgf
 
-    every = whole("every", 10 if arguments.every is None else arguments.every, 1, 2**31)
+    every = integer("every", 10 if arguments.every is None else arguments.every, 1, 2**31)
     game = None if arguments.game is None else arguments.game.partition("_v")[0]
     try:
         found = sgf.load(Path(arguments.sgf), game=game, **arguments.settings)

@@ -35,7 +35,7 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from ucd_envs.rules import whole
+    from ucd_envs.settings import integer
     from ucd_planners.arena.store import Store
     from ucd_planners.experiments import picture
     from ucd_planners.experiments.experiment import reproduce, with_labels
@@ -43,7 +43,7 @@ def _run(arguments: argparse.Namespace) -> int:
     with usage():
         rich()
         picture.library()
-        whole("jobs", arguments.jobs, 1, 1024)
+        integer("jobs", arguments.jobs, 1, 1024)
         chosen = experiment_named(arguments.experiment)
         games = chosen.games if arguments.games is None else arguments.games
         settings = chosen.settings(games, arguments.seed)

@@ -56,7 +56,7 @@ BOARDS: Mapping[str, Mapping[str, Any]] = {"9": {"playouts": 10_000}, "19": {"pl
 def program(policies: str = "", budget: str = "") -> str:
     """The program with playout policies, and a budget of its own."""
     written = f"policies='{policies}'," if policies else ""
-    return f"rave({written}priors='go_priors'{budget})"
+    return f"rave({written}initial='go_initial'{budget})"
 
 
 def settings_of(size: str) -> dict[str, Any]:

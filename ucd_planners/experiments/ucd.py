@@ -33,12 +33,12 @@ LEFTRIGHT_DEPTHS = ("0", "1", "2", "3", "4", "5", "6", "8", "10", "inf")
 HEX_DEPTHS = ("0", "1", "2", "3", "4", "inf")
 READINGS = {
     "plain": "",
-    "mean": "final=mean",
+    "mean": "final_move=mean",
     "nodes": "store=nodes",
-    "urgency 1": "urgency=1",
-    "kept": "keep=true",
-    "all": "add=all",
-    "all, kept": "add=all,keep=true",
+    "urgency 1": "first_play_urgency=1",
+    "kept": "reuse_graph=true",
+    "all": "expand=all",
+    "all, kept": "expand=all,reuse_graph=true",
 }
 """What the paper leaves open, as options of a planner: the final move by mean, playouts kept at nodes, first-play urgency, the
 graph kept between moves, and all positions of a simulation added."""

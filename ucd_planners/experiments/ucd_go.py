@@ -27,7 +27,7 @@ from ucd_planners.experiments.experiment import Experiment, Row, Setting
 
 SETTINGS = {"size": 6, "komi": 5.5}
 BUDGET = {"playouts": 10_000}
-UCT = "uct(c=0.4,early=true)"
+UCT = "uct(c=0.4,stop_early=true)"
 """The opponent. Searches end when their move is decided, which saves a quarter of the time and changes no move."""
 CONSTANTS = ("0.2", "0.4", "0.6")
 TABLE_1 = {
@@ -46,7 +46,7 @@ TABLE_1 = {
 }
 """[UCD Table 1]: percent of wins by (d1, d2, d3), for each c."""
 BIASES = ("0.0001", "0.0002", "0.0004", "0.0008", "0.0016", "0.0032", "0.0064")
-RAVE = "rave(bias=0.0002,early=true)"
+RAVE = "rave(bias=0.0002,stop_early=true)"
 """Standard RAVE, the opponent, with the constant that the paper's best result has."""
 TABLE_2 = {"0": (48.0, 52.0, 47.5, 45.5, 49.0, 47.5, 39.0), "1": (32.0, 38.0, 36.0, 33.0, 31.5, 37.5, 30.5)}
 """[UCD Table 2]: percent of wins by depth mean, for each constant, with depth RAVE 1."""
@@ -57,7 +57,7 @@ def go_settings(games: int, seed: int) -> list[Setting]:
     settings = []
     for (d1, d2, d3), percents in TABLE_1.items():
         for c, percent in zip(CONSTANTS, percents, strict=True):
-            planner = f"ucd(d1={d1},d2={d2},d3={d3},c={c},early=true)"
+            planner = f"ucd(d1={d1},d2={d2},d3={d3},c={c},stop_early=true)"
             match = Match("go_v0", planner, UCT, SETTINGS, BUDGET, games, seed)
             settings.append(Setting({"d1": d1, "d2": d2, "d3": d3, "c": c}, match, percent))
     return settings
@@ -81,7 +81,7 @@ def rave_settings(games: int, seed: int) -> list[Setting]:
     settings = []
     for depth_mean, percents in TABLE_2.items():
         for bias, percent in zip(BIASES, percents, strict=True):
-            planner = f"rave_ucd(bias={bias},depth_rave=1,depth_mean={depth_mean},early=true)"
+            planner = f"rave_ucd(bias={bias},depth_rave=1,depth_mean={depth_mean},stop_early=true)"
             match = Match("go_v0", planner, RAVE, SETTINGS, BUDGET, games, seed)
             settings.append(Setting({"depth_mean": depth_mean, "bias": bias}, match, percent))
     return settings

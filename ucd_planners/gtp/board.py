@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ucd_envs import drawing, registry
+from ucd_envs import registry
+from ucd_envs.pictures import drawing
 from ucd_envs.rules import Rules, State
 from ucd_planners.gtp.protocol import GTPError
 
@@ -31,7 +32,7 @@ class Board:
         self.setup: dict[str, Any] = {}
         """What a handicap, or a file, has put there before the first move."""
         self.settable = frozenset(inspect.signature(registry.builder(game)).parameters)
-        self.begin(registry.rules(game, **settings))
+        self.begin(registry.make_rules(game, **settings))
 
     def begin(self, rules: Rules) -> None:
         """The start of a game of these rules."""
@@ -65,7 +66,7 @@ class Board:
         if state.over and self.rules.action_name(action) == PASS:
             self.states.append(state)
         else:
-            if state.over or not self.rules.kernels.is_legal(self.rules.board, state.array(), action):
+            if state.over or not self.rules.kernels.is_legal(self.rules.config, state.array(), action):
                 raise GTPError("illegal move")
             self.states.append(state.after(action))
         self.moves.append((player, action))
@@ -93,7 +94,7 @@ class Board:
 
     def clear(self) -> None:
         """The start as the settings have it."""
-        self.begin(registry.rules(self.game, **self.settings))
+        self.begin(registry.make_rules(self.game, **self.settings))
         self.setup = {}
 
     def resize(self, columns: int, rows: int) -> None:
@@ -130,7 +131,7 @@ class Board:
 
     def load(self, path: str, stop: int | None) -> None:
         """The game of an SGF file, or its first moves; its size and komi stay when the board is cleared. Raises GTPError."""
-        from ucd_envs import sgf
+        from ucd_envs.formats import sgf
 
         try:
             record = sgf.load(Path(path), stop, registry.versioned(self.game).rpartition("_v")[0])
@@ -146,7 +147,7 @@ class Board:
 
     def _rules(self, settings: Mapping[str, Any], refusal: str) -> Rules:
         try:
-            return registry.rules(self.game, **settings)
+            return registry.make_rules(self.game, **settings)
         except (ValueError, TypeError):
             raise GTPError(refusal) from None
 

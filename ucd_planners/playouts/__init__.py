@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ucd_planners.go.expert import GoExpert
+from ucd_planners.go.initial import GoInitial
 from ucd_planners.playouts.bhrf import BHRF
 from ucd_planners.playouts.cmc import CMC
-from ucd_planners.playouts.go_expert import GoExpert
-from ucd_planners.playouts.go_priors import GoPriors
 from ucd_planners.playouts.last_good_reply import LastGoodReply
 from ucd_planners.playouts.mast import MAST
 from ucd_planners.playouts.n_grams import NGrams
 from ucd_planners.playouts.pool_rave import PoolRAVE
-from ucd_planners.playouts.seam import Policy
-from ucd_planners.selection.priors import Priors
+from ucd_planners.search.initial import Priors
+from ucd_planners.search.policies import Policy
 
 __all__ = [
     "BHRF",
     "CMC",
+    "INITIAL",
     "MAST",
     "POLICIES",
-    "PRIORS",
     "GoExpert",
-    "GoPriors",
+    "GoInitial",
     "LastGoodReply",
     "NGrams",
     "Policy",
@@ -40,5 +40,5 @@ POLICIES: dict[str, Callable[..., Policy]] = {
     "go_expert": GoExpert,
 }
 """Every policy by the name that it has in a planner's text."""
-PRIORS: dict[str, Callable[..., Priors]] = {"go_priors": GoPriors}
+INITIAL: dict[str, Callable[..., Priors]] = {"go_initial": GoInitial}
 """All priors by name."""

@@ -28,17 +28,19 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from ucd_envs.records import array_at, fields, record
+from ucd_envs.kernels import BYTES, HEADER, compiled, kernel
 from ucd_envs.rng import draw, unit
-from ucd_envs.rules import BYTES, HEADER, Rules, compiled, kernel, number, whole
-from ucd_planners.playouts.seam import LEARN, SUGGEST, Policy, checked_part
-from ucd_planners.selection.seam import LOW, moves_of
+from ucd_envs.rules import Rules
+from ucd_envs.settings import integer, real
+from ucd_envs.structs import array_at, fields, record
+from ucd_planners.search.interface import LOW, moves_of
+from ucd_planners.search.policies import LEARN, SUGGEST, Policy, checked_part
 
 MEMORY = record(
     ("b", np.float32),
     ("singles", np.int64),
     ("actions", np.int64),
-    ("longest", np.int64),
+    ("max_plies", np.int64),
     ("room", np.int64),
     ("patterns", np.int64),
     ("contexts", np.int64),
@@ -132,7 +134,7 @@ def longest_context(memory, m, moves, count):
 
 
 @kernel(SUGGEST)
-def suggest_softly(playout_actions, is_playable, board, state, w, count, memory, rng):
+def suggest_softly(playout_actions, is_playable, config, state, w, count, memory, rng):
     """A reply of the longest context that has a playable one, drawn by weight and accepted by its mean.
 
     A reply is taken at random and kept with a probability in proportion to its weight; one that is not playable is moved behind
@@ -155,7 +157,7 @@ def suggest_softly(playout_actions, is_playable, board, state, w, count, memory,
                     most, vain = largest(replies, first, left), U0
                 continue
             action = np.int64(r.move & LOW)
-            if r.move >> 16 == player and is_playable(board, state, action):
+            if r.move >> 16 == player and is_playable(config, state, action):
                 return action if unit(rng) * r.count < r.paid else np.int64(-1)
             left -= U1
             swap(r, replies[first + left])
@@ -194,14 +196,14 @@ def swap(a, b):
 
 
 @kernel(SUGGEST)
-def suggest_last(playout_actions, is_playable, board, state, w, count, memory, rng):
+def suggest_last(playout_actions, is_playable, config, state, w, count, memory, rng):
     """The reply last taken after the longest context that matches, if it is playable."""
     m = fields(memory, MEMORY)
     context = longest_context(memory, m, moves_of(w), count)
     if context != U0:
         move = contexts_of(memory, m)[context].last
         action = np.int64(move & LOW)
-        if move >> 16 == fields(state, HEADER).player and is_playable(board, state, action):
+        if move >> 16 == fields(state, HEADER).player and is_playable(config, state, action):
             return action
     return np.int64(-1)
 
@@ -212,7 +214,7 @@ def learn(w, memory):
     m, moves = fields(memory, MEMORY), moves_of(w)
     for place in range(U1, np.uint64(w.descent)):
         add(memory, m, moves, place, np.float32(w.payoffs[np.uint64(moves[place] >> 16)]))
-    return np.bool_(m.patterns + m.longest <= m.room)
+    return np.bool_(m.patterns + m.max_plies <= m.room)
 
 
 @kernel()
@@ -336,11 +338,11 @@ class BHRF(Policy):
 
     def __post_init__(self) -> None:
         checked_part("prob", self.prob)
-        if not 0 <= number("b", self.b) <= MOST_B:
+        if not 0 <= real("b", self.b) <= MOST_B:
             raise ValueError(f"b must be a number from 0 to {MOST_B}, not {self.b!r}")
         if self.choice not in CHOICES:
             raise ValueError(f"choice must be one of {', '.join(CHOICES)}, not {self.choice!r}")
-        whole("most_bytes", self.most_bytes, 1, MOST_BYTES)
+        integer("most_bytes", self.most_bytes, 1, MOST_BYTES)
 
     @property
     def suggest(self) -> Any:
@@ -354,16 +356,16 @@ class BHRF(Policy):
 
     def memory(self, rules: Rules) -> np.ndarray:
         """No pattern, and room for those of one game. Raises ValueError where most_bytes is too small for that."""
-        singles, longest = rules.players * rules.actions, rules.longest
-        if self.most_patterns(rules) < longest:
-            least = bytes_of(singles, longest)
+        singles, max_plies = rules.players * rules.actions, rules.max_plies
+        if self.most_patterns(rules) < max_plies:
+            least = bytes_of(singles, max_plies)
             raise ValueError(f"most_bytes must be at least {least} for {rules}, not {self.most_bytes}")
         compiled(read_counts, READ_COUNTS)
         compiled(copy, COPY)
         head = np.zeros(MEMORY.itemsize, np.uint8)
         m = fields(head, MEMORY)
-        m.b, m.singles, m.actions, m.longest = self.b, singles, rules.actions, longest
-        return blank(head, longest)
+        m.b, m.singles, m.actions, m.max_plies = self.b, singles, rules.actions, max_plies
+        return blank(head, max_plies)
 
     def most_patterns(self, rules: Rules) -> int:
         """How many patterns there is room for in most_bytes."""
@@ -380,12 +382,12 @@ class BHRF(Policy):
         """All patterns with twice the room or as much as most_bytes allows; where that is too little, those not forgotten."""
         m, fewest = fields(memory, MEMORY), 0.0
         most = most_room(self.most_bytes, int(m.singles))
-        if m.patterns + m.longest > most:
+        if m.patterns + m.max_plies > most:
             counts = np.empty(m.patterns, np.float32)
             read_counts(memory, counts)
-            fewest = np.sort(counts)[::-1][(most - m.longest) // 2]
+            fewest = np.sort(counts)[::-1][(most - m.max_plies) // 2]
         larger = blank(memory, min(2 * int(m.room), most))
-        copy(memory, larger, fewest, np.zeros(m.longest, np.int32))
+        copy(memory, larger, fewest, np.zeros(m.max_plies, np.int32))
         return larger
 
 

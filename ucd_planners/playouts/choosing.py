@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ucd_envs.kernels import kernel
 from ucd_envs.rng import below, unit
-from ucd_envs.rules import kernel, number
-from ucd_planners.playouts.seam import checked_part
+from ucd_envs.settings import real
+from ucd_planners.search.policies import checked_part
 
 CHOICES = ("gibbs", "greedy")
 LEAST_TAU, MOST_TAU = 0.001, 1000.0
@@ -101,6 +102,6 @@ def check_choice(choice: Any, tau: Any, epsilon: Any) -> None:
     """Raises TypeError or ValueError for a choice that is none of CHOICES, a temperature or a probability out of range."""
     if choice not in CHOICES:
         raise ValueError(f"choice must be one of {', '.join(CHOICES)}, not {choice!r}")
-    if not LEAST_TAU <= number("tau", tau) <= MOST_TAU:
+    if not LEAST_TAU <= real("tau", tau) <= MOST_TAU:
         raise ValueError(f"tau must be a number from {LEAST_TAU:g} to {MOST_TAU:g}, not {tau!r}")
     checked_part("epsilon", epsilon)

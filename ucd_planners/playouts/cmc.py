@@ -17,14 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.records import array_at, fields, record
+from ucd_envs.kernels import HEADER, kernel
 from ucd_envs.rng import below
-from ucd_envs.rules import HEADER, Rules, kernel
+from ucd_envs.rules import Rules
+from ucd_envs.structs import array_at, fields, record
 from ucd_planners.playouts.choosing import largest
-from ucd_planners.playouts.seam import LEARN, SUGGEST, Policy, checked_part
-from ucd_planners.selection.seam import LOW, actions_of, moves_of
+from ucd_planners.search.interface import LOW, actions_of, moves_of
+from ucd_planners.search.policies import LEARN, SUGGEST, Policy, checked_part
 
-MEMORY = record(("threshold", np.float32), ("players", np.int64), ("actions", np.int64), ("longest", np.int64))
+MEMORY = record(("threshold", np.float32), ("players", np.int64), ("actions", np.int64), ("max_plies", np.int64))
 """What every memory begins with. Behind it lie the tiles, then room for one player's moves and for the values of a choice."""
 MEMORY_BYTES = np.uint64(MEMORY.itemsize)
 SINGLE, MOVE = np.dtype(np.float32), np.dtype(np.int32)
@@ -42,20 +43,20 @@ def tiles_of(memory, m):
 
 @kernel(inline=True)
 def own_of(memory, m):
-    """[longest + 1] int32."""
+    """[max_plies + 1] int32."""
     tiles = np.uint64(m.players * m.actions * m.actions) << U3
-    return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + tiles, (m.longest + 1,), MOVE)
+    return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + tiles, (m.max_plies + 1,), MOVE)
 
 
 @kernel(inline=True)
 def values_of(memory, m):
     """[actions] float32."""
-    room = (np.uint64(m.players * m.actions * m.actions) << U3) + (np.uint64(m.longest + 1) << U2)
+    room = (np.uint64(m.players * m.actions * m.actions) << U3) + (np.uint64(m.max_plies + 1) << U2)
     return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + room, (m.actions,), SINGLE)
 
 
 @kernel(SUGGEST)
-def suggest(playout_actions, is_playable, board, state, w, count, memory, rng):
+def suggest(playout_actions, is_playable, config, state, w, count, memory, rng):
     """The move that did best after the mover's last one, if its value is above the threshold."""
     m = fields(memory, MEMORY)
     moves, actions, player = moves_of(w), actions_of(w), fields(state, HEADER).player
@@ -64,7 +65,7 @@ def suggest(playout_actions, is_playable, board, state, w, count, memory, rng):
         place -= 1
     if place < 0:
         return np.int64(-1)
-    listed = np.uint64(playout_actions(board, state, actions))
+    listed = np.uint64(playout_actions(config, state, actions))
     row, values = tiles_of(memory, m)[np.uint64(player), np.uint64(moves[place] & LOW)], values_of(memory, m)
     for i in range(listed):
         action = np.uint64(actions[i])
@@ -132,9 +133,9 @@ class CMC(Policy):
     def memory(self, rules: Rules) -> np.ndarray:
         """No tile has a simulation."""
         tiles = rules.players * rules.actions**2
-        memory = np.zeros(MEMORY.itemsize + 8 * tiles + 4 * (rules.longest + 1 + rules.actions), np.uint8)
+        memory = np.zeros(MEMORY.itemsize + 8 * tiles + 4 * (rules.max_plies + 1 + rules.actions), np.uint8)
         m = fields(memory, MEMORY)
-        m.threshold, m.players, m.actions, m.longest = self.threshold, rules.players, rules.actions, rules.longest
+        m.threshold, m.players, m.actions, m.max_plies = self.threshold, rules.players, rules.actions, rules.max_plies
         return memory
 
     def begin(self, memory: np.ndarray, goes_on: bool) -> None:

@@ -17,10 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.records import array_at, fields, record
-from ucd_envs.rules import HEADER, Rules, flag, kernel, whole
-from ucd_planners.playouts.seam import LEARN, SUGGEST, Policy, checked_part
-from ucd_planners.selection.seam import LOW, moves_of
+from ucd_envs.kernels import HEADER, kernel
+from ucd_envs.rules import Rules
+from ucd_envs.settings import boolean, integer
+from ucd_envs.structs import array_at, fields, record
+from ucd_planners.search.interface import LOW, moves_of
+from ucd_planners.search.policies import LEARN, SUGGEST, Policy, checked_part
 
 MEMORY = record(("players", np.int64), ("actions", np.int64), ("length", np.int64), ("forgetting", np.int64))
 """What every memory begins with. Behind it lie the replies to one move, then with length = 2 those to two."""
@@ -46,7 +48,7 @@ def replies_to_two_of(memory, m):
 
 
 @kernel(SUGGEST)
-def suggest(playout_actions, is_playable, board, state, w, count, memory, rng):
+def suggest(playout_actions, is_playable, config, state, w, count, memory, rng):
     """The reply to the last two moves if it may be played, else the reply to the last one."""
     m = fields(memory, MEMORY)
     if count == 0:
@@ -55,10 +57,10 @@ def suggest(playout_actions, is_playable, board, state, w, count, memory, rng):
     last = np.uint64(moves[count - 1] & LOW)
     if m.length > 1 and count > 1:
         reply = np.int64(replies_to_two_of(memory, m)[player, np.uint64(moves[count - 2] & LOW), last]) - 1
-        if reply >= 0 and is_playable(board, state, reply):
+        if reply >= 0 and is_playable(config, state, reply):
             return reply
     reply = np.int64(replies_of(memory, m)[player, last]) - 1
-    if reply >= 0 and is_playable(board, state, reply):
+    if reply >= 0 and is_playable(config, state, reply):
         return reply
     return np.int64(-1)
 
@@ -103,8 +105,8 @@ class LastGoodReply(Policy):
 
     def __post_init__(self) -> None:
         checked_part("prob", self.prob)
-        whole("length", self.length, 1, 2)
-        flag("forgetting", self.forgetting)
+        integer("length", self.length, 1, 2)
+        boolean("forgetting", self.forgetting)
 
     @property
     def suggest(self) -> Any:

@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from ucd_envs.records import array_at, fields, record
+from ucd_envs.kernels import BYTES, HEADER, compiled, kernel
 from ucd_envs.rng import unit
-from ucd_envs.rules import BYTES, HEADER, Rules, compiled, kernel
+from ucd_envs.rules import Rules
+from ucd_envs.structs import array_at, fields, record
 from ucd_planners.playouts.choosing import best, check_choice, gibbs, padded, part_of, scale_of, weigh
-from ucd_planners.playouts.seam import LEARN, SUGGEST, Policy, checked_part
-from ucd_planners.selection.seam import LOW, actions_of, moves_of
+from ucd_planners.search.interface import LOW, actions_of, moves_of
+from ucd_planners.search.policies import LEARN, SUGGEST, Policy, checked_part
 
 MEMORY = record(
     ("players", np.int64),
@@ -79,7 +80,7 @@ def scratch_of(memory, m):
 
 
 @kernel(SUGGEST)
-def suggest(playout_actions, is_playable, board, state, w, count, memory, rng):
+def suggest(playout_actions, is_playable, config, state, w, count, memory, rng):
     """A move by its mean."""
     m = fields(memory, MEMORY)
     player = np.uint64(fields(state, HEADER).player)
@@ -94,11 +95,11 @@ def suggest(playout_actions, is_playable, board, state, w, count, memory, rng):
             place = np.uint64(guide[part >> SHIFT])
             while running[place] <= part:
                 place += U1
-            if is_playable(board, state, np.int64(place)):
+            if is_playable(config, state, np.int64(place)):
                 return np.int64(place)
     actions, means = actions_of(w), means_of(memory, m)[player]
     values, weights = scratch_of(memory, m)
-    listed = np.uint64(playout_actions(board, state, actions))
+    listed = np.uint64(playout_actions(config, state, actions))
     if listed == U0:
         return np.int64(-1)
     for i in range(listed):

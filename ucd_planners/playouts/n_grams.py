@@ -24,12 +24,14 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from ucd_envs.records import array_at, fields, popcount, record
+from ucd_envs.kernels import BYTES, HEADER, compiled, kernel
 from ucd_envs.rng import unit
-from ucd_envs.rules import BYTES, HEADER, Rules, compiled, kernel, whole
+from ucd_envs.rules import Rules
+from ucd_envs.settings import integer
+from ucd_envs.structs import array_at, fields, popcount, record
 from ucd_planners.playouts.choosing import best, check_choice, gibbs, padded, scale_of
-from ucd_planners.playouts.seam import LEARN, SUGGEST, Policy, checked_part
-from ucd_planners.selection.seam import LOW, actions_of, moves_of
+from ucd_planners.search.interface import LOW, actions_of, moves_of
+from ucd_planners.search.policies import LEARN, SUGGEST, Policy, checked_part
 
 MEMORY = record(
     ("players", np.int64),
@@ -99,7 +101,7 @@ def grams_of(memory, m):
 
 
 @kernel(SUGGEST)
-def suggest(playout_actions, is_playable, board, state, w, count, memory, rng):
+def suggest(playout_actions, is_playable, config, state, w, count, memory, rng):
     """A move by the mean of its n-grams."""
     m = fields(memory, MEMORY)
     if m.greedy and unit(rng) < m.epsilon:
@@ -114,7 +116,7 @@ def suggest(playout_actions, is_playable, board, state, w, count, memory, rng):
             mix(marks_of(memory, m)[player, before, last], grams_of(memory, m), context_of(m, player, before, last), means)
     else:
         average(singles_of(memory, m)[player], pairs_of(memory, m)[player, U0], means, np.float32(np.inf))
-    listed = np.uint64(playout_actions(board, state, actions))
+    listed = np.uint64(playout_actions(config, state, actions))
     if listed == U0:
         return np.int64(-1)
     for i in range(listed):
@@ -274,11 +276,11 @@ class NGrams(Policy):
 
     def __post_init__(self) -> None:
         checked_part("prob", self.prob)
-        whole("length", self.length, 2, 3)
-        whole("least", self.least, 1, 2**24)
+        integer("length", self.length, 2, 3)
+        integer("least", self.least, 1, 2**24)
         check_choice(self.choice, self.tau, self.epsilon)
         checked_part("decay", self.decay)
-        whole("most_bytes", self.most_bytes, 1, 2**40)
+        integer("most_bytes", self.most_bytes, 1, 2**40)
 
     @property
     def suggest(self) -> Any:
@@ -292,14 +294,14 @@ class NGrams(Policy):
 
     def memory(self, rules: Rules) -> np.ndarray:
         """No n-gram has a simulation. Raises ValueError where the memory of one game's n-grams is more than most_bytes."""
-        words, places = ((rules.actions + 63) // 64, 1 << (4 * rules.longest - 1).bit_length()) if self.length > 2 else (0, 0)
+        words, places = ((rules.actions + 63) // 64, 1 << (4 * rules.max_plies - 1).bit_length()) if self.length > 2 else (0, 0)
         dense = 2 * padded(rules.actions) + rules.players * rules.actions * (rules.actions + 1 + rules.actions * words)
         size = MEMORY.itemsize + 8 * dense + GRAM.itemsize * places
         if size > self.most_bytes:
             raise ValueError(f"most_bytes must be {size} or more for the n-grams of one game of {rules}, not {self.most_bytes}")
         memory = np.zeros(size, np.uint8)
         m = fields(memory, MEMORY)
-        m.players, m.actions, m.plies, m.least = rules.players, rules.actions, rules.longest, self.least
+        m.players, m.actions, m.plies, m.least = rules.players, rules.actions, rules.max_plies, self.least
         m.greedy, m.epsilon, m.scale = self.choice == "greedy", self.epsilon, scale_of(self.tau)
         m.room, m.words, m.places = padded(rules.actions), words, places
         return memory

@@ -16,12 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.records import array_at, fields, record
+from ucd_envs.kernels import HEADER, kernel
 from ucd_envs.rng import below
-from ucd_envs.rules import HEADER, Rules, kernel, whole
-from ucd_planners.graph import amaf, sums
-from ucd_planners.playouts.seam import LEARN, SUGGEST, Policy, checked_part
-from ucd_planners.selection.seam import Selection, graph_of, path_of
+from ucd_envs.rules import Rules
+from ucd_envs.settings import integer
+from ucd_envs.structs import array_at, fields, record
+from ucd_planners.search.graph import amaf, sums
+from ucd_planners.search.interface import Selection, graph_of, path_of
+from ucd_planners.search.policies import LEARN, SUGGEST, Policy, checked_part
 
 MEMORY = record(
     ("players", np.int64),
@@ -58,7 +60,7 @@ def values_of(memory, m):
 
 
 @kernel(SUGGEST)
-def suggest(playout_actions, is_playable, board, state, w, count, memory, rng):
+def suggest(playout_actions, is_playable, config, state, w, count, memory, rng):
     """A move of the mover's pool."""
     m = fields(memory, MEMORY)
     if not m.ready:
@@ -69,7 +71,7 @@ def suggest(playout_actions, is_playable, board, state, w, count, memory, rng):
     while left > U0:
         place = below(rng, left)
         action = np.int64(pool[place])
-        if is_playable(board, state, action):
+        if is_playable(config, state, action):
             return action
         left -= U1
         pool[place] = pool[left]
@@ -140,8 +142,8 @@ class PoolRAVE(Policy):
 
     def __post_init__(self) -> None:
         checked_part("prob", self.prob)
-        whole("size", self.size, 1, 2**16 - 1)
-        whole("least", self.least, 1, 2**31 - 1)
+        integer("size", self.size, 1, 2**16 - 1)
+        integer("least", self.least, 1, 2**31 - 1)
 
     @property
     def suggest(self) -> Any:

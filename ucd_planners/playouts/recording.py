@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.records import fields, record
-from ucd_envs.rules import Rules, kernel
-from ucd_planners.playouts.seam import LEARN, Policy, no_suggestion
-from ucd_planners.selection.seam import LOW, moves_of
+from ucd_envs.kernels import kernel
+from ucd_envs.rules import Rules
+from ucd_envs.structs import fields, record
+from ucd_planners.search.interface import LOW, moves_of
+from ucd_planners.search.policies import LEARN, Policy, no_suggestion
 
 NEAR = 3
 """[BHRF section 5]"""

@@ -21,11 +21,12 @@ from typing import Any
 
 import numpy as np
 
+from ucd_envs.kernels import kernel
 from ucd_envs.rng import below
-from ucd_envs.rules import flag, kernel, number, whole
-from ucd_planners.graph import amaf, edges, exploit, explore, mixed, moves, nodes, priors, sums, weight
+from ucd_envs.settings import boolean, integer, real
+from ucd_planners.search.graph import amaf, edges, exploit, explore, mixed, moves, nodes, priors, sums, weight
+from ucd_planners.search.interface import BACK_UP, CHOOSE, Layout, Parameters, checked_constant, moves_of, notes_of, path_of
 from ucd_planners.selection import ucd
-from ucd_planners.selection.seam import BACK_UP, CHOOSE, Layout, Parameters, checked_constant, moves_of, notes_of, path_of
 from ucd_planners.selection.ucd import UCD
 
 U0, U1, U16, LOW = np.uint64(0), np.uint64(1), np.uint64(16), np.uint64(0xFFFF)
@@ -199,11 +200,11 @@ class RAVE:
     ref: int = 0
 
     def __post_init__(self) -> None:
-        if not 0 <= number("bias", self.bias) <= MOST_BIAS:
+        if not 0 <= real("bias", self.bias) <= MOST_BIAS:
             raise ValueError(f"bias must be a number from 0 to {MOST_BIAS:g}, not {self.bias!r}")
-        flag("table", self.table)
-        whole("depth_rave", self.depth_rave, 0, 1)
-        whole("ref", self.ref, 0, 2**31 - 1)
+        boolean("table", self.table)
+        integer("depth_rave", self.depth_rave, 0, 1)
+        integer("ref", self.ref, 0, 2**31 - 1)
         if self.depth_rave and not self.table:
             raise ValueError("depth_rave looks into a graph and must be 0 without a table")
         if self.depth_rave and self.ref:

@@ -32,8 +32,9 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.rules import kernel, number
-from ucd_planners.graph import (
+from ucd_envs.kernels import kernel
+from ucd_envs.settings import real
+from ucd_planners.search.graph import (
     edges,
     ended_payoff,
     exploit,
@@ -46,8 +47,8 @@ from ucd_planners.graph import (
     sums,
     weight,
 )
-from ucd_planners.selection.seam import BACK_UP, Layout, Parameters, checked_constant, path_of
-from ucd_planners.selection.ucb import explore_of, weight_of
+from ucd_planners.search.interface import BACK_UP, Layout, Parameters, checked_constant, path_of
+from ucd_planners.search.ucb import explore_of, weight_of
 
 (
     PARENT_COLUMN,
@@ -271,7 +272,7 @@ class UCD:
     def __post_init__(self) -> None:
         for name in ("d1", "d2", "d3"):
             depth = getattr(self, name)
-            if not number(name, depth) >= 0 or (depth != math.inf and (depth != int(depth) or depth >= FAR)):
+            if not real(name, depth) >= 0 or (depth != math.inf and (depth != int(depth) or depth >= FAR)):
                 raise ValueError(f"{name} must be 0, 1, 2, ... or inf, not {depth!r}")
         checked_constant(self.c)
         if self.backup not in BACKUPS:

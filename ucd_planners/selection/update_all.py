@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.rules import kernel
-from ucd_planners.graph import edges, exploit, explore, frontier, nodes, payoff, sums, weight
-from ucd_planners.selection.seam import BACK_UP, Layout, Parameters, checked_constant, path_of
-from ucd_planners.selection.ucb import explore_of, weight_of
+from ucd_envs.kernels import kernel
+from ucd_planners.search.graph import edges, exploit, explore, frontier, nodes, payoff, sums, weight
+from ucd_planners.search.interface import BACK_UP, Layout, Parameters, checked_constant, path_of
+from ucd_planners.search.ucb import explore_of, weight_of
 
 
 @kernel(BACK_UP)

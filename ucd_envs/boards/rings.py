@@ -1,0 +1,150 @@
+"""Chains of stones on a hexagon: which of them make a ring, a bridge or a fork.
+
+A stone makes a ring if two of its neighbours are of one chain and, going around it, own neighbours do not lead from one to the
+other on either side: a loop through the stone then separates what lies between them on the one side from the other, of which
+one is inside. If own neighbours lead from each such pair to the other, the loop that cuts the stone out encloses the same
+cells but for those neighbours; so either there was a ring before, or the ring was about own stones alone, one of which has
+now six own neighbours. These are the two tests.
+
+Chains are trees of links: a root keeps the number of its chain's stones and which corners and edges they touch.
+
+A game that uses these kernels has the fields HEXAGON in its board, filled by `hexagon`, and in its record `stones`, [players,
+SIDE + 2] uint32: a bit for each column of a row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ucd_envs.boards.hexagon import AROUND, GOING_AROUND, arcs_of, cells_of, marks_of
+from ucd_envs.kernels import kernel
+
+MOST_BASE = 10
+SIDE = 2 * MOST_BASE - 1
+CELLS = 3 * MOST_BASE * (MOST_BASE - 1) + 1
+POINTS = (SIDE + 2) << 5
+"""Points are cells and a border: row << shift | column, both from 1, where a row has 16 or 32 points."""
+U0, U1, U2, U3, U5, U6, U8 = (np.uint64(n) for n in (0, 1, 2, 3, 5, 6, 8))
+BYTE, SIX = np.uint64(0xFF), np.uint64(63)
+
+SURROUNDED = np.uint64(sum(1 << bit for bit in GOING_AROUND))
+BIAS = np.uint64(64)
+"""Steps between points are kept with this added, so that they are not negative."""
+
+ROOT, FLAGS, ONE_STONE = np.uint32(1 << 31), np.uint32((1 << 12) - 1), np.uint32(1 << 12)
+"""The link of a root: ROOT, its chain's stones from bit 12 on, six bits for edges and six for corners. The link of any other
+stone: a stone nearer to the root. Links of empty cells are left alone."""
+RING, BRIDGE, FORK = np.uint64(1), np.uint64(2), np.uint64(4)
+KINDS = ("ring", "bridge", "fork")
+
+HEXAGON = (
+    ("side", np.int32),
+    ("shift", np.uint64),
+    ("cells", np.uint64),
+    ("arcs", np.uint32, (128,)),
+    ("inner", np.uint8, (128,)),
+    ("step", np.uint64, (7,)),
+    ("marks", np.uint16, (POINTS,)),
+    ("action", np.uint16, (POINTS,)),
+    ("point", np.uint16, (CELLS,)),
+    ("first", np.uint64, (SIDE,)),
+    ("width", np.uint64, (SIDE,)),
+)
+"""`arcs`: for each set of own neighbours how many unbroken lines they form, and a step to one of each; `inner`: those between
+two others; `marks`: corners and edges of a point; `first`, `width`: first column and cells of each row."""
+
+
+def hexagon(base: int) -> dict[str, Any]:
+    """The fields HEXAGON of a board with so many cells on a side."""
+    side, shift, grid = 2 * base - 1, 4 if base < 8 else 5, cells_of(base)
+    points = [(y + 1) << shift | (x + 1) for x, y in grid]
+    steps = [int(BIAS) + x + (y << shift) for x, y in AROUND]
+    heads, inner = zip(*(arcs_of(around) for around in range(128)), strict=True)
+    arcs = [len(bits) + sum(steps[bit] << 8 * (place + 1) for place, bit in enumerate(bits)) for bits in heads]
+    marks, action = np.zeros(POINTS, np.uint16), np.zeros(POINTS, np.uint16)
+    action[points] = range(len(grid))
+    marks[points] = [marks_of(base, cell) for cell in grid]
+    first = [max(0, y - base + 1) + 1 for y in range(side)]
+    width = [side - abs(y - base + 1) for y in range(side)]
+    return {
+        **{"side": side, "shift": shift, "cells": len(grid), "arcs": arcs, "inner": inner, "step": steps},
+        **{"marks": marks, "action": action, "point": np.pad(points, (0, CELLS - len(grid)))},
+        **{"first": np.pad(first, (0, SIDE - side)), "width": np.pad(width, (0, SIDE - side))},
+    }
+
+
+@kernel(inline=True)
+def split(b, p):
+    """Row and column of a point."""
+    return p >> b.shift, p & ((U1 << b.shift) - U1)
+
+
+@kernel()
+def own_around(b, s, player, p):
+    """A player's stones around a point, as bits of AROUND."""
+    row, column = split(b, p)
+    before, same, after = (
+        np.uint64(s.stones[player, row - U1]),
+        np.uint64(s.stones[player, row]),
+        np.uint64(s.stones[player, row + U1]),
+    )
+    left = column - U1
+    return ((before >> left) & U3) | ((same >> left) & U5) << U2 | ((after >> column) & U3) << U5
+
+
+@kernel()
+def found(links, p):
+    """The root of a stone's chain, and its link."""
+    link = links[p]
+    while link & ROOT == 0:
+        p = np.uint64(link)
+        link = links[p]
+    return p, link
+
+
+@kernel()
+def put(b, s, links, player, p):
+    """Puts a stone on an empty point and joins it to the chains around; the kinds of victory it makes."""
+    around = own_around(b, s, player, p)
+    row, column = split(b, p)
+    s.stones[player, row] |= np.uint32(U1 << column)
+    marks = np.uint32(b.marks[p])
+    arcs = np.uint64(b.arcs[around])
+    count = arcs & BYTE
+    if count == 0:
+        links[p] = ROOT | ONE_STONE | marks
+        return U0
+    kinds = U0
+    root, link = found(links, p + ((arcs >> U8) & BYTE) - BIAS)
+    links[p] = np.uint32(root)
+    link = (link + ONE_STONE) | marks
+    while count > U1:
+        arcs >>= U8
+        count -= U1
+        other, others = found(links, p + ((arcs >> U8) & BYTE) - BIAS)
+        if other == root:
+            kinds |= RING
+        else:
+            if others > link:
+                root, other, link, others = other, root, others, link
+            links[other] = np.uint32(root)
+            link = (link + (others & ~(ROOT | FLAGS))) | (others & FLAGS)
+    links[root] = link
+    if b.inner[around] and surrounds(b, s, player, p, np.uint64(b.inner[around])):
+        kinds |= RING
+    corners, edges = np.uint64(link) & SIX, (np.uint64(link) >> U6) & SIX
+    edges &= edges - U1
+    kinds |= BRIDGE if corners & (corners - U1) else U0
+    kinds |= FORK if edges & (edges - U1) else U0
+    return kinds
+
+
+@kernel()
+def surrounds(b, s, player, p, inner):
+    """Whether one of these neighbours of a new stone has six own neighbours."""
+    for bit in range(np.uint64(7)):
+        if (inner >> bit) & U1 and own_around(b, s, player, p + b.step[bit] - BIAS) == SURROUNDED:
+            return True
+    return False

@@ -1,0 +1,75 @@
+"""SinglePlayerEnv: the Gymnasium environment for one-player rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from ucd_envs import registry
+from ucd_envs.envs.aec import FRAMES_PER_SECOND, RENDER_MODES, BoardEnv
+from ucd_envs.rules import Rules, State
+
+
+class SinglePlayerEnv(gymnasium.Env[np.ndarray, int]):
+    """A one-player game as a Gymnasium environment, with the same hooks as the AEC environment.
+
+    Observations are rows x columns x planes int8 of 0 and 1; `info["action_mask"]` is [actions] int8. The reward comes with
+    the last move. Raises ValueError for rules of more players, for an illegal action, and for a step after the end.
+    """
+
+    def __init__(self, rules: Rules, render_mode: str | None = None) -> None:
+        if rules.players != 1:
+            raise ValueError(f"a Gymnasium environment has one player, but {rules} has {rules.players}")
+        self._game = BoardEnv(rules, render_mode)
+        self.rules = rules
+        self.render_mode = render_mode
+        self.metadata = {"name": rules.name, "render_modes": list(RENDER_MODES), "render_fps": FRAMES_PER_SECOND}
+        self.observation_space = gymnasium.spaces.Box(0, 1, rules.planes, np.int8)
+        self.action_space = gymnasium.spaces.Discrete(rules.actions)  # type: ignore[assignment]
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+        """Starts a game; the seed serves Gymnasium's generator only, since the games have no chance in them."""
+        super().reset(seed=seed)
+        self._game.reset()
+        return self._view()
+
+    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Plays a move: observation, reward, terminated, truncated (never: the rules hold the longest game), info."""
+        if self._game.agents and self._game.terminations["player_0"]:
+            raise ValueError("the game is over: call reset() to start another")
+        self._game.step(action)
+        observation, info = self._view()
+        return observation, self._game.rewards["player_0"], self._game.terminations["player_0"], False, info
+
+    def clone_state(self) -> State:
+        """An immutable snapshot, hashed and compared by exact position."""
+        return self._game.clone_state()
+
+    def restore_state(self, state: State) -> None:
+        """The game is as it was when the snapshot was taken. Raises TypeError or ValueError as the AEC environment does."""
+        self._game.restore_state(state)
+
+    def clone(self) -> SinglePlayerEnv:
+        """An independent environment in the same state; Gymnasium's generator starts afresh."""
+        twin = SinglePlayerEnv(self.rules, self.render_mode)
+        twin._game = self._game.clone()
+        return twin
+
+    def render(self) -> Any:
+        """The board as the render mode says."""
+        return self._game.render()
+
+    def close(self) -> None:
+        """Closes the window, if there is one; may be called again."""
+        self._game.close()
+
+    def _view(self) -> tuple[np.ndarray, dict[str, Any]]:
+        seen = self._game.observe("player_0")
+        return seen["observation"], {"action_mask": seen["action_mask"]}
+
+
+def leftright(render_mode: str | None = None, **settings: Any) -> SinglePlayerEnv:
+    """LeftRight as a Gymnasium environment; `steps` as in ucd_envs.games.leftright."""
+    return SinglePlayerEnv(registry.make_rules("leftright_v0", **settings), render_mode)

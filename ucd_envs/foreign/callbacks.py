@@ -1,0 +1,410 @@
+"""Kernels that call back into Python: the seam for games that are Python objects, so that planners run them in the same loop.
+
+There is one live game. A simulation puts it back to the root at its first move and steps on from there, in the descent and
+in the playout, so what a simulation costs is one restoring and the game's own steps. A state of such a game tells whether it
+is the root or wherever the live game stands now; that one is never copied.
+
+An exception in a callback is kept: the state's player becomes FAILED, the search stops, and the planner raises the exception.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import threading
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from types import FrameType
+from typing import Any, Protocol
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload
+
+from ucd_envs.kernels import (
+    FAILED,
+    IS_LEGAL,
+    KEY,
+    LEGAL_ACTIONS,
+    OBSERVE,
+    OVER,
+    PLAY,
+    PLAYOUT,
+    PLAYOUT_ACTION,
+    READ_PAYOFFS,
+    RESET,
+    kernel,
+    most_moves,
+)
+from ucd_envs.rng import below, draw
+from ucd_envs.rules import Kernels, Rules, State
+from ucd_envs.structs import array_at, configuration, fields, record
+
+
+class Game(Protocol):
+    """One live game of Python: it can be looked at, stepped, and put back to the root of a search."""
+
+    players: int
+    actions: int
+    max_plies: int
+    """A search looks no more than so many plies ahead; games that go on are cut there and paid as they stand."""
+
+    def restart(self) -> None:
+        """Puts the live game back to the root."""
+
+    def reseed(self, seed: int) -> None:
+        """Begins a new sequence of chance, where the game has any."""
+
+    def player(self) -> int:
+        """The player to move, or -1 when the game is over."""
+
+    def legal_actions(self) -> Sequence[int]:
+        """The legal actions, ascending, at least one. Asked while the game goes on."""
+
+    def step(self, action: int) -> int:
+        """Plays a legal action; the player to move then, or -1."""
+
+    def position(self) -> Hashable:
+        """All that the future and the payoffs depend on; equal positions of one ply are searched as one."""
+
+    def payoffs(self) -> Sequence[float]:
+        """Each player's payoff in [0, 1], as the game stands."""
+
+
+LIVE, PAID = -1, -2
+MOST_KEYS = 1_000_000
+"""Positions that are known by number at most; then the numbering begins anew with the next search."""
+CONFIG = record(
+    ("legal_actions", np.uint64),
+    ("play", np.uint64),
+    ("position", np.uint64),
+    ("payoffs", np.uint64),
+    ("playout", np.uint64),
+    ("numbers", np.uint64),
+    ("bits", np.uint64),
+    ("shares", np.uint64),
+    ("room", np.int64),
+    ("max_plies", np.int64),
+    ("epoch", np.uint64),
+)
+"""Addresses of the callbacks, and of what they read and write: actions, random bits, payoffs; [room] each."""
+STATE = record(("player", np.int32), ("ply", np.int32), ("place", np.int64))
+"""`ply` counts from the root; `place`: the number of the root, or LIVE, or PAID when the payoffs are written as well."""
+CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
+NUMBER, WORD, REAL = np.dtype(np.int32), np.dtype(np.uint64), np.dtype(np.float64)
+U32 = np.uint64(32)
+LOW = np.int64(0xFFFFFFFF)
+
+
+def call(address: Any, first: Any, second: Any) -> int:
+    """Calls the function int64(int64, int64) at an address."""
+    return int(CALLBACK(int(address))(int(first), int(second)))
+
+
+@intrinsic
+def _call(typing_context, address, first, second):
+    def generate(context, builder, signature, arguments):
+        word = ir.IntType(64)
+        function = builder.inttoptr(arguments[0], ir.FunctionType(word, [word, word]).as_pointer())
+        return builder.call(function, arguments[1:])
+
+    return types.int64(types.uint64, types.int64, types.int64), generate
+
+
+@overload(call)
+def _compiled_call(address, first, second):
+    return lambda address, first, second: _call(address, first, second)  # type: ignore[call-arg]
+
+
+@kernel(RESET)
+def reset(config, state):
+    """The root is wherever the game was put last; only a state that the game has made knows it."""
+    s = fields(state, STATE)
+    s.player = OVER
+    s.ply = 0
+    s.place = LIVE
+
+
+@kernel(LEGAL_ACTIONS)
+def legal_actions(config, state, actions):
+    """What the callback has written."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    if s.player < 0:
+        return 0
+    count = call(c.legal_actions, s.place, 0)
+    if count < 0:
+        s.player = FAILED
+        return 0
+    numbers = array_at(c.numbers, (c.room,), NUMBER)
+    for i in range(count):
+        actions[i] = numbers[i]
+    return count
+
+
+@kernel(IS_LEGAL)
+def is_legal(config, state, action):
+    """Whether the action is among the legal ones."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    if s.player < 0:
+        return False
+    numbers = array_at(c.numbers, (c.room,), NUMBER)
+    found = False
+    for i in range(call(c.legal_actions, s.place, 0)):
+        found = found or numbers[i] == action
+    return found
+
+
+@kernel(PLAY)
+def play(config, state, action):
+    """A step of the live game, from the root if the state is the root."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    if s.player == FAILED:
+        return
+    player = call(c.play, s.place, action)
+    s.place = LIVE
+    s.ply += 1
+    s.player = OVER if player >= 0 and s.ply >= c.max_plies else player
+
+
+@kernel(READ_PAYOFFS)
+def payoffs(config, state, out):
+    """What the callback has written."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    if s.player == FAILED or (s.place != PAID and call(c.payoffs, s.place, 0) < 0):
+        s.player = FAILED
+        return
+    shares = array_at(c.shares, (c.room,), REAL)
+    for player in range(out.size):
+        out[player] = shares[player]
+
+
+@kernel(KEY)
+def key(config, state, words):
+    """The number of the position among those seen, and which numbering that is."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    number = np.int64(-1) if s.player == FAILED or c.room == 0 else call(c.position, s.place, s.ply)
+    if number < 0:
+        s.player = FAILED
+        number = np.int64(0)
+    words[0] = np.uint64(number)
+    words[1] = c.epoch
+
+
+@kernel(PLAYOUT)
+def playout(config, state, rng, trace):
+    """Random steps, by one callback that is given as many random words as it can need."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    bits = array_at(c.bits, (c.room,), WORD)
+    first, second = rng[0], rng[1]
+    most = min(c.max_plies - s.ply, most_moves(trace))
+    for i in range(most):
+        bits[i] = draw(rng) >> U32
+    rng[0], rng[1] = first, second
+    answer = np.int64(-1) if s.player == FAILED else call(c.playout, s.place, most)
+    if answer < 0:
+        s.player = FAILED
+        return 0
+    played = answer & LOW
+    numbers = array_at(c.numbers, (c.room,), NUMBER)
+    for i in range(played):
+        draw(rng)
+        if trace.size > 0:
+            trace[i] = numbers[i]
+    s.ply += np.int32(played)
+    player = (answer >> 32) - 1
+    s.player = OVER if s.ply == c.max_plies else player
+    s.place = PAID if player == OVER else LIVE
+    return played
+
+
+@kernel(PLAYOUT_ACTION)
+def playout_action(config, state, rng):
+    """Any legal action, each with the same probability; -1 when the callback has failed."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    count = np.int64(-1) if s.player == FAILED else call(c.legal_actions, s.place, 0)
+    if count <= 0:
+        s.player = FAILED
+        return np.int64(-1)
+    return np.int64(array_at(c.numbers, (c.room,), NUMBER)[below(rng, np.uint64(count))])
+
+
+@kernel(OBSERVE)
+def observe(config, state, player, planes):
+    """Nothing: the game has its own observations."""
+    for i in range(planes.size):
+        planes[i] = 0
+
+
+def unhashable(key: Any, error: TypeError) -> TypeError:
+    """What is raised for a position that cannot be the key of a dictionary."""
+    return TypeError(f"a position must be hashable, but {key!r} is not ({error})")
+
+
+def rules_without_game(
+    name: str, players: int, actions: int, max_plies: int, config: np.ndarray | None = None, live: Any = None
+) -> Rules:
+    """The Rules of a live game; without one they tell about it, but nothing can be played or searched."""
+    return Rules(
+        name=name,
+        settings={},
+        players=players,
+        actions=actions,
+        max_plies=max_plies,
+        config=configuration(CONFIG) if config is None else config,
+        state_bytes=STATE.itemsize,
+        key_words=2,
+        planes=(1, 1, 1),
+        tiling="square",
+        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, key, playout, playout_action, observe),
+        action_name=str,
+        action_named=int,
+        live=live,
+    )
+
+
+class Trampolines:
+    """The callbacks of one live game, and its Rules."""
+
+    def __init__(self, game: Game, name: str) -> None:
+        self.game = game
+        self.place = 0
+        self.epoch = 0
+        self.base = 0
+        self.keys: dict[tuple[Hashable, int], int] = {}
+        self.caught: BaseException | None = None
+        room = max(game.max_plies, game.actions, game.players) + 1
+        self._numbers, self._bits = (ctypes.c_int32 * room)(), (ctypes.c_uint64 * room)()
+        self._shares = (ctypes.c_double * room)()
+        self._inside = False
+        self._waiting: Callable[[], Any] | None = None
+        functions = (self._legal_actions, game.step, self._position, self._payoffs, self._playout)
+        self._callbacks = [CALLBACK(self._guarded(function)) for function in functions]
+        addresses = [ctypes.cast(callback, ctypes.c_void_p).value or 0 for callback in self._callbacks]
+        addresses += [ctypes.addressof(array) for array in (self._numbers, self._bits, self._shares)]
+        names = list(CONFIG.names or ())[: len(addresses)]
+        config = configuration(CONFIG, room=room, max_plies=game.max_plies, epoch=0, **dict(zip(names, addresses, strict=True)))
+        self._board = config.view(CONFIG)[0]
+        self.rules = rules_without_game(name, game.players, game.actions, game.max_plies, config, self)
+
+    def begin(self) -> State:
+        """The state of the root, at which the live game has just been put; earlier states are no longer of use."""
+        self.place += 1
+        self.caught = None
+        key = self.game.position()
+        try:
+            hash(key)
+        except TypeError as error:
+            raise unhashable(key, error) from error
+        plies = range(self.base, self.base + self.game.max_plies + 1)
+        seen = next((ply for ply in plies if (key, ply) in self.keys), None) if len(self.keys) < MOST_KEYS else None
+        if seen is None:
+            self.epoch += 1
+            self._board.epoch = self.epoch
+            self.keys.clear()
+        self.base = seen or 0
+        data = np.zeros(1, STATE)
+        data["player"], data["place"] = self.game.player(), self.place
+        return State(self.rules, data.tobytes())
+
+    def reseed(self, seed: int) -> None:
+        """Begins a new sequence of chance for a search."""
+        self.game.reseed(seed)
+
+    def failure(self) -> BaseException | None:
+        """Takes what a callback has caught."""
+        caught, self.caught = self.caught, None
+        return caught
+
+    def mover_after(self, state: State, moves: Iterable[int]) -> int:
+        """The player to move after moves from the root. Raises ValueError when the game is at another root by now."""
+        self._go_to(int(np.frombuffer(state.data, STATE)["place"][0]))
+        player = self.game.player()
+        for move in moves:
+            player = self.game.step(move)
+        return player
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """While it lasts, Ctrl-C is raised inside callbacks only: elsewhere ctypes would print and drop it."""
+        handler = signal.getsignal(signal.SIGINT)
+        if threading.current_thread() is not threading.main_thread() or not callable(handler):
+            yield
+            return
+
+        def interrupted(number: int, frame: FrameType | None) -> None:
+            if self._inside:
+                handler(number, frame)
+            else:
+                self._waiting = partial(handler, number, frame)
+
+        signal.signal(signal.SIGINT, interrupted)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, handler)
+            self._let_in()
+
+    def _let_in(self) -> None:
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            waiting()
+
+    def _guarded(self, function: Callable[[int], int]) -> Callable[[int, int], int]:
+        """A callback that goes to a place and calls the function there; it keeps what is raised, and then answers FAILED."""
+
+        def guarded(place: int, number: int) -> int:
+            try:
+                self._inside = True
+                if self._waiting is not None:
+                    self._let_in()
+                if place >= 0:
+                    self._go_to(place)
+                answer = function(number)
+                self._inside = False
+                return answer
+            except BaseException as error:
+                self._inside = False
+                self.caught = error
+                return FAILED
+
+        return guarded
+
+    def _legal_actions(self, _: int) -> int:
+        actions = self.game.legal_actions()
+        self._numbers[: len(actions)] = list(actions)
+        return len(actions)
+
+    def _position(self, ply: int) -> int:
+        key = self.game.position()
+        try:
+            return self.keys.setdefault((key, self.base + ply), len(self.keys))
+        except TypeError as error:
+            raise unhashable(key, error) from error
+
+    def _payoffs(self, _: int) -> int:
+        shares = self._shares
+        for player, payoff in enumerate(self.game.payoffs()):
+            shares[player] = payoff
+        return 0
+
+    def _playout(self, most: int) -> int:
+        bits, numbers = self._bits, self._numbers
+        legal_actions, step = self.game.legal_actions, self.game.step
+        played, player = 0, self.game.player()
+        while player >= 0 and played < most:
+            actions = legal_actions()
+            action = actions[(bits[played] * len(actions)) >> 32]
+            numbers[played] = player << 16 | action  # as rules.move_of does
+            player = step(action)
+            played += 1
+        if player < 0:
+            self._payoffs(0)
+        return max(player + 1, 0) << 32 | played
+
+    def _go_to(self, place: int) -> None:
+        """Puts the live game at the root if that is where a state is."""
+        if place != self.place:
+            raise ValueError("this environment has been searched from another root since: search it again")
+        self.game.restart()

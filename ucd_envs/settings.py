@@ -1,0 +1,46 @@
+"""Checks of parameters, each with one sentence that names the parameter, and names of cells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def integer(name: str, value: Any, least: int, most: int) -> int:
+    """A parameter as a whole number in [least, most]. Raises TypeError or ValueError with one sentence otherwise."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be a whole number from {least} to {most}, not {value!r}")
+    if not least <= value <= most:
+        raise ValueError(f"{name} must be from {least} to {most}, not {value}")
+    return int(value)
+
+
+def boolean(name: str, value: Any) -> bool:
+    """A parameter that is on or off. Raises TypeError with one sentence for anything else."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, not {value!r}")
+    return bool(value)
+
+
+def real(name: str, value: Any) -> float:
+    """A parameter as a number. Raises TypeError with one sentence for anything else."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{name} must be a number, not {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} must be a number that a float can hold") from None
+
+
+def cell_named(text: str, rows: int, columns: int) -> int:
+    """row * columns + column of a cell written as column letter and row number from 1, such as "b2" or "B2".
+
+    Raises ValueError for any other text.
+    """
+    letter, number = text[:1].lower(), text[1:]
+    column = ord(letter) - ord("a") if letter.isalpha() else -1
+    if not 0 <= column < columns or not (number.isascii() and number.isdecimal()) or not 1 <= int(number) <= rows:
+        last = f"{chr(ord('a') + columns - 1)}{rows}"
+        raise ValueError(f"{text!r} is no cell of this board: expected a1 to {last}")
+    return (int(number) - 1) * columns + column

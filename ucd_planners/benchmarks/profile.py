@@ -1,0 +1,69 @@
+"""What a planner's playouts are like [BHRF section 5]: how local, how often an expert's pattern, how much from policies."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ucd_envs.rules import State
+from ucd_envs.structs import fields
+from ucd_planners.go.patterns import is_go
+from ucd_planners.go.shapes import SHAPES, GoShapes
+from ucd_planners.planner import Planner
+from ucd_planners.playouts import Policy
+from ucd_planners.playouts.recording import LOCALITY, Locality
+from ucd_planners.search.interface import WORK
+from ucd_planners.search.policies import MOST_POLICIES
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Counts over the playouts of searches; a share is of all moves of playouts but where it says otherwise."""
+
+    playouts: int
+    moves: int
+    near: int
+    """Moves at most NEAR lines and columns away from the one before, of `pairs`, those where both are cells of the board."""
+    pairs: int
+    matched: int | None
+    """Moves in the middle of an expert's pattern; None where no expert knows the game."""
+    answers: int | None
+    """Those of them on the eight points around the move before, where an expert plays patterns."""
+    suggested: tuple[tuple[Policy, int], ...]
+    """Each policy that may be asked and the moves that it suggested."""
+
+
+def profile(planner: Planner, states: Iterable[State]) -> Profile:
+    """The profile of a planner's playouts in one search from each state.
+
+    Raises ValueError for no state, for a planner that has no room for two policies more, and as `Planner.search` does.
+    """
+    states = list(states)
+    if not states:
+        raise ValueError("a profile needs at least one position")
+    in_go = is_go(states[0].rules)
+    recorders: tuple[Policy, ...] = (Locality(), GoShapes()) if in_go else (Locality(),)
+    if len(recorders) + len(planner.policies) > MOST_POLICIES:
+        raise ValueError(
+            f"a profile can be made of {MOST_POLICIES - len(recorders)} policies at most, not {len(planner.policies)}"
+        )
+    watched = copy.copy(planner)
+    watched.policies, watched._workers = (*recorders, *planner.policies), []
+    asked = planner.asked
+    playouts = moves = near = pairs = matched = answers = 0
+    suggested = [0] * len(asked)
+    for state in states:
+        playouts += watched.search(state).playouts
+        for worker in watched._workers:
+            record = worker.work.record.view(WORK)[0]
+            moves += int(record.played)
+            counts = fields(worker.work.memories[0], LOCALITY)
+            near, pairs = near + int(counts.near), pairs + int(counts.pairs)
+            if in_go:
+                shapes = fields(worker.work.memories[1], SHAPES)
+                matched, answers = matched + int(shapes.matched), answers + int(shapes.answers)
+            for place in range(len(asked)):
+                suggested[place] += int(record.suggested[len(recorders) + place])
+    told = tuple(zip(asked, suggested, strict=True))
+    return Profile(playouts, moves, near, pairs, matched if in_go else None, answers if in_go else None, told)

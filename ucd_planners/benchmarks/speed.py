@@ -1,0 +1,295 @@
+"""How fast planners and environments are: figures per second of user CPU time on one core, the peer's in the same run."""
+
+from __future__ import annotations
+
+import importlib
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from ucd_envs import registry
+from ucd_envs.envs.aec import BoardEnv
+from ucd_envs.kernels import BYTES, compiled, kernel
+from ucd_envs.rules import Rules
+from ucd_planners.notation import planner_from
+from ucd_planners.planner import Planner
+from ucd_planners.search import kernels as binding
+from ucd_planners.selection.ucd import UCD
+
+BATCH_SECONDS = 0.4
+BATCHES = 3
+PEER_PLIES = 5_000_000
+"""Playouts times the longest game for which the peer is asked; above, one search of its would take minutes."""
+PLAYOUT = "playout"
+"""In place of a planner: light playouts from the start, without a search."""
+
+DEPTHS = ("1,0,1", "0,0,1", "1,0,0", "0,1,2", "2,1,1", "inf,0,0")
+POLICIES = ("bhrf", "'bhrf(choice=last_reply)'", "last_good_reply", "mast", "n_grams", "pool_rave", "go_expert")
+"""Of playouts in Go, in the program of [BHRF section 5]: RAVE with an expert's priors."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A planner on a game with a budget."""
+
+    game: str
+    planner: str
+    playouts: int
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def built(self) -> Planner:
+        """Its planner. Raises ValueError or TypeError for a text that names none with a budget in playouts."""
+        planner = planner_from(self.planner, playouts=self.playouts, seed=1)
+        if planner.playouts is None:
+            raise ValueError(f"a benchmark needs a budget in playouts, but {self.planner!r} has one in seconds")
+        return planner
+
+
+def ucd_text(depths: str) -> str:
+    """The notation of UCD with three depths."""
+    d1, d2, d3 = depths.split(",")
+    return f"ucd(d1={d1},d2={d2},d3={d3},c=0.3)"
+
+
+def suite() -> list[Case]:
+    """The standard cases: every game with playouts, UCT and the simple way; Hex with more depths, Go with RAVE and policies and
+    on more boards, Havannah with CMC."""
+    hex_11, hex_5, go_9, havannah_5 = {"size": 11}, {"size": 5}, {"size": 9}, {"base": 5}
+    games: list[tuple[str, dict[str, Any]]] = [
+        ("hex_v0", hex_11),
+        ("hex_v0", hex_5),
+        ("go_v0", go_9),
+        ("go_v0", {"size": 6, "komi": 5.5}),
+        ("havannah_v0", havannah_5),
+        ("havannah_v0", {"base": 8}),
+        ("connect_four_v0", {}),
+        ("tic_tac_toe_v0", {}),
+        ("leftright_v0", {}),
+    ]
+    cases = []
+    for game, settings in games:
+        cases.append(Case(game, PLAYOUT, 1, settings))
+        cases.append(Case(game, "uct(c=0.3)", 10_000, settings))
+        depths = DEPTHS if settings is hex_11 else DEPTHS[:1]
+        cases += [Case(game, ucd_text(depth), 10_000, settings) for depth in depths]
+    cases += [Case("go_v0", planner, 10_000, go_9) for planner in ("rave", "rave_ucd", "grave")]
+    programs = ("", *(f",policies={policy}" for policy in POLICIES))
+    cases += [Case("go_v0", f"rave(initial=go_initial{policy})", 10_000, go_9) for policy in programs]
+    cases += [Case("go_v0", f"uct(c=0.3,policies={policy})", 10_000, go_9) for policy in POLICIES[:2]]
+    cases += [Case("go_v0", PLAYOUT, 1, {"size": size}) for size in (13, 19)]
+    cases += [Case("go_v0", planner, 100_000, {"size": 19}) for planner in ("uct(c=0.3)", ucd_text("1,0,1"), "rave_ucd")]
+    cases += [Case("havannah_v0", f"cmc(prob={prob},c=0.3)", 10_000, havannah_5) for prob in (0.35, 1)]
+    cases.append(Case("havannah_v0", PLAYOUT, 1, {"base": 4}))
+    cases.append(Case("hex_v0", "uct(c=0.3)", 1, hex_5))
+    cases += [Case("hex_v0", planner, 1_000_000, hex_11) for planner in ("uct(c=0.3)", ucd_text("1,0,1"))]
+    return cases
+
+
+def user_seconds() -> float:
+    """User CPU time of this process; all CPU time where the system does not tell them apart."""
+    try:
+        import resource
+    except ImportError:
+        return time.process_time()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_utime
+
+
+def rate(run: Callable[[], int]) -> float:
+    """Units a second: median of a few batches of calls, each call doing `run()` units; the first call is not counted."""
+    run()
+    rates = []
+    for _ in range(BATCHES):
+        done, began = 0, user_seconds()
+        while (spent := user_seconds() - began) < BATCH_SECONDS or done == 0:
+            done += run()
+        rates.append(done / spent)
+    return statistics.median(rates)
+
+
+@kernel(types.void(binding.BOUND, binding.WORK_TUPLE, BYTES, BYTES, types.int64), counted=True)
+def play_out(bound, work, config, root, games):
+    """So many playouts from one state, each from a fresh copy."""
+    play_out_all(binding.kernels_of(bound), work, config, root, games)
+
+
+@kernel()
+def play_out_all(kernels, work, config, root, games):
+    """As `play_out`."""
+    for _ in range(games):
+        for i in range(root.size):
+            work.state[i] = root[i]
+        kernels.playout(config, work.state, work.rng, work.moves)
+        kernels.payoffs(config, work.state, work.payoffs)
+
+
+def playout_rate(rules: Rules) -> float:
+    """Light playouts a second, their payoffs read."""
+    bound, work = binding.bound_kernels(rules, UCD(table=False)), binding.work_for(rules, UCD(table=False))
+    work.rng[:] = 1, 2
+    root = rules.initial_state().array()
+    games = 10_000
+    run = compiled(play_out, play_out.seam_signature)
+
+    def batch() -> int:
+        run(bound, work, rules.config, root, games)
+        return games
+
+    return rate(batch)
+
+
+def measure(case: Case, against: str | None = None) -> dict[str, Any]:
+    """The row of a case: game, config, planner, playouts a search, playouts_per_s, bytes_per_playout; with a peer its name, its
+    playouts_per_s and our ratio to it (None where it has no such game, no search was asked for, or it would take minutes).
+
+    Raises KeyboardInterrupt on Ctrl-C.
+    """
+    rules = registry.make_rules(case.game, **case.settings)
+    row: dict[str, Any] = {"game": rules.name, "config": dict(rules.settings), "planner": case.planner}
+    theirs = None
+    if case.planner == PLAYOUT:
+        row |= {"playouts": 1, "playouts_per_s": round(playout_rate(rules)), "bytes_per_playout": None}
+    else:
+        start, planner = rules.initial_state(), case.built()
+        used: list[int] = []
+
+        def run() -> int:
+            result = planner.search(start)
+            if result.stopped == "interrupt":
+                raise KeyboardInterrupt
+            used.append(result.bytes)
+            return result.playouts
+
+        ours, playouts = rate(run), planner.playouts or 0
+        row |= {"playouts": playouts, "playouts_per_s": round(ours), "bytes_per_playout": round(max(used) / playouts, 1)}
+        if against is not None and playouts * rules.max_plies <= PEER_PLIES:
+            theirs = openspiel_rate(rules, playouts)
+    if against is not None:
+        row |= {
+            "peer": against,
+            "peer_playouts_per_s": None if theirs is None else round(theirs),
+            "ratio": None if theirs is None else round(row["playouts_per_s"] / theirs, 2),
+        }
+    return row
+
+
+PEERS = {
+    "openspiel": ("pyspiel", "ucd-planners[bench]"),
+    "pettingzoo": ("pettingzoo.classic.connect_four_v3", "ucd-planners[render]"),
+    "gymcts": ("gymcts", "gymcts"),
+    "mcts-simple": ("mcts_simple", "mcts-simple"),
+}
+"""Other programs: what is imported of them, and what installs it."""
+
+
+def find_peer(name: str) -> Any:
+    """A peer's module. Raises ImportError with what to install where it is missing."""
+    module, package = PEERS[name]
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise ImportError(f"the peer {name} is not installed: pip install '{package}'") from None
+
+
+def openspiel_name(rules: Rules) -> str | None:
+    """The game in OpenSpiel's notation, or None where it has none like it."""
+    settings = rules.settings
+    if rules.name == "hex_v0":
+        rows, columns = settings["rows"], settings["columns"]
+        # The search of OpenSpiel 2.0.2 crashes the process on boards of one row or column.
+        alike = not settings["opening"] and not settings["swap"] and min(rows, columns) > 1
+        return f"hex(num_rows={rows},num_cols={columns})" if alike else None
+    if rules.name == "connect_four_v0":
+        return f"connect_four(rows={settings['rows']},columns={settings['columns']},x_in_row={settings['in_a_row']})"
+    if rules.name == "go_v0":
+        usual = {"rows": settings["columns"], "ko": "simple", "suicide": False, "black": "", "white": "", "first": "black"}
+        alike = all(settings[name] == value for name, value in usual.items())
+        return f"go(board_size={settings['columns']},komi={settings['komi']})" if alike else None
+    if rules.name == "havannah_v0":
+        return None if settings["swap"] else f"havannah(board_size={settings['base']})"
+    return {"tic_tac_toe_v0": "tic_tac_toe"}.get(rules.name)
+
+
+def openspiel_rate(rules: Rules, playouts: int) -> float | None:
+    """Playouts a second of OpenSpiel's C++ MCTSBot with one random rollout a leaf, from the start of the same game; None
+    where it has no such game. Raises ImportError where open_spiel is not installed.
+    """
+    pyspiel, name = find_peer("openspiel"), openspiel_name(rules)
+    if name is None:
+        return None
+    game = pyspiel.load_game(name)
+    state = game.new_initial_state()
+    evaluator = pyspiel.RandomRolloutEvaluator(1, 1)
+    bot = pyspiel.MCTSBot(game, evaluator, 1.0, playouts, 4096, False, 1, False)
+
+    def run() -> int:
+        bot.step(state)
+        return playouts
+
+    return rate(run)
+
+
+def environment_rows(against: str | None = None) -> Iterator[dict[str, Any]]:
+    """For every game: raw AEC steps a second over random games, and microseconds of clone_state and restore_state together;
+    with "pettingzoo" the steps a second of its own Connect Four beside ours.
+
+    Raises ImportError where PettingZoo's classic games cannot be imported.
+    """
+    for name in registry.available():
+        env = BoardEnv(registry.make_rules(name))
+        row: dict[str, Any] = {
+            "game": name,
+            "config": dict(env.rules.settings),
+            "steps_per_s": round(step_rate(env, 200)),
+            "clone_restore_us": round(1e6 / copy_rate(env), 2),
+        }
+        if against is not None:
+            theirs = None
+            if name == "connect_four_v0":
+                theirs = step_rate(find_peer("pettingzoo").raw_env(), 50)
+            row |= {
+                "peer": against,
+                "peer_steps_per_s": None if theirs is None else round(theirs),
+                "ratio": None if theirs is None else round(row["steps_per_s"] / theirs, 2),
+            }
+        yield row
+
+
+def step_rate(env: Any, games: int) -> float:
+    """Steps a second of random games. Their moves are chosen beforehand, so that `step` is most of what is measured."""
+    rng = np.random.default_rng(1)
+    script: list[list[int]] = []
+    for _ in range(games):
+        env.reset()
+        moves: list[int] = []
+        while not any(env.terminations.values()):
+            mask = env.observe(env.agent_selection)["action_mask"]
+            moves.append(int(rng.choice(np.flatnonzero(mask))))
+            env.step(moves[-1])
+        script.append(moves)
+
+    def play() -> int:
+        for moves in script:
+            env.reset()
+            for move in moves:
+                env.step(move)
+        return sum(map(len, script))
+
+    return rate(play)
+
+
+def copy_rate(env: BoardEnv) -> float:
+    """How often a second a state is cloned and restored."""
+    times = 1000
+    env.reset()
+
+    def copy() -> int:
+        for _ in range(times):
+            env.restore_state(env.clone_state())
+        return times
+
+    return rate(copy)

@@ -1,0 +1,1 @@
+"""Knowledge of Go for playouts and untried moves."""

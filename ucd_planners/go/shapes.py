@@ -1,0 +1,97 @@
+"""What Go playouts are like: a policy that suggests nothing and counts the moves that an expert's pattern has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ucd_envs.boards.chains import EMPTY, POINTS
+from ucd_envs.games.go import CONFIG, STATE
+from ucd_envs.kernels import kernel
+from ucd_envs.rules import Rules
+from ucd_envs.structs import array_at, fields, record
+from ucd_planners.go import patterns
+from ucd_planners.go.patterns import CODES, check_game, code, is_set
+from ucd_planners.playouts.recording import apart
+from ucd_planners.search.interface import LOW, moves_of
+from ucd_planners.search.policies import LEARN, SUGGEST, Policy
+
+SHAPES = record(
+    ("matched", np.int64),
+    ("answers", np.int64),
+    ("moves", np.int64),
+    ("cells", np.int64),
+    ("columns", np.int64),
+    ("shapes", np.uint8, (CODES // 8,)),
+    ("max_plies", np.int64),
+)
+"""`matched` of `moves`, and `answers` of those around the move before; the board; the table of patterns; behind it
+[max_plies + 1] rows of [POINTS] uint8: of every move's position the points that are the middle of a pattern for the mover."""
+SHAPES_BYTES = np.uint64(SHAPES.itemsize)
+BYTE = np.dtype(np.uint8)
+
+
+@kernel(inline=True)
+def middles_of(memory, m):
+    """[longest + 1, POINTS] uint8."""
+    return array_at(np.uint64(memory.ctypes.data) + SHAPES_BYTES, (m.max_plies + 1, POINTS), BYTE)
+
+
+@kernel(SUGGEST)
+def look(playout_actions, is_playable, config, state, w, count, memory, rng):
+    """Notes, by action, which empty points are the middle of a pattern now."""
+    b, s, m = fields(config, CONFIG), fields(state, STATE), fields(memory, SHAPES)
+    row = middles_of(memory, m)[np.uint64(count)]
+    for action in range(b.rows * b.columns):
+        p = np.uint64(b.point[action])
+        row[action] = s.colour[p] == EMPTY and is_set(m.shapes, code(s, p, s.player))
+    return np.int64(-1)
+
+
+@kernel(LEARN)
+def compare(w, memory):
+    """Counts the moves of a playout; a pass is the middle of nothing, and around no point."""
+    m, moves = fields(memory, SHAPES), moves_of(w)
+    rows = middles_of(memory, m)
+    for i in range(w.descent, w.count):
+        action = moves[i] & LOW
+        m.moves += 1
+        m.matched += rows[i, action]
+        if i > 0 and rows[i, action]:
+            before = moves[i - 1] & LOW
+            m.answers += max(apart(action, before, m.columns)) == 1 and before < m.cells
+    return np.bool_(True)
+
+
+@dataclass(frozen=True)
+class GoShapes(Policy):
+    """Records how many moves of playouts an expert's patterns have."""
+
+    prob = 1.0
+
+    @property
+    def suggest(self) -> Any:
+        """Nothing, after a look at the position."""
+        return look
+
+    @property
+    def learn(self) -> Any:
+        """Counts a playout's moves."""
+        return compare
+
+    def memory(self, rules: Rules) -> np.ndarray:
+        """Nothing is counted. Raises ValueError for another game than Go."""
+        check_game("go_shapes", rules)
+        memory = np.zeros(SHAPES.itemsize + (rules.max_plies + 1) * POINTS, np.uint8)
+        m = fields(memory, SHAPES)
+        m.shapes, m.max_plies = patterns.table(), rules.max_plies
+        rows, m.columns, _ = rules.planes
+        m.cells = rows * m.columns
+        return memory
+
+    def begin(self, memory: np.ndarray, goes_on: bool) -> None:
+        """Nothing is counted."""
+        m = fields(memory, SHAPES)
+        m.matched = m.answers = m.moves = 0

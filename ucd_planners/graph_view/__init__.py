@@ -1,0 +1,1 @@
+"""Searched graphs for other programs, and their pictures."""

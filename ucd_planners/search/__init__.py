@@ -1,0 +1,1 @@
+"""The search: its loop, its graph, and the contract of selections, policies and initial statistics."""
