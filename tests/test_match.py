@@ -461,7 +461,7 @@ def test_a_match_longer_than_what_waits_is_played_to_its_end() -> None:
 def test_the_search_is_compiled_before_its_first_clock_starts(tmp_path: Path) -> None:
     """B118f: compiling takes seconds, and would be counted as the time of the first search."""
     program = """
-from ucd_planners import search
+from ucd_planners.search import loop as search
 from ucd_planners.arena.match import Match, play_game
 from ucd_planners.planner import Worker
 run = Worker.run

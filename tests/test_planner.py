@@ -112,7 +112,8 @@ def test_seconds_are_respected(workers: int) -> None:
 
 UNCOMPILED = """
 import ucd_envs
-from ucd_planners import planner, search, uct
+from ucd_planners import planner, uct
+from ucd_planners.search import loop as search
 
 run = planner.Worker.run
 planner.Worker.run = lambda worker: (print(len(search.simulate.overloads)), run(worker))

@@ -218,7 +218,7 @@ def test_equal_positions_have_equal_futures(rules: Rules) -> None:
             assert seen(other) == seen(state)
             assert not state.over or other.payoffs() == state.payoffs()
             for action in state.legal_actions():
-                assert other.after(action).position == state.after(action).position
+                assert other.after(action).key == state.after(action).key
 
 
 def test_moves_in_another_order_lead_to_an_equal_position_or_to_one_that_looks_different(rules: Rules) -> None:
@@ -236,8 +236,8 @@ def test_moves_in_another_order_lead_to_an_equal_position_or_to_one_that_looks_d
             else:
                 other = game.states[at + len(moves)]
                 same = seen(state) == seen(other)
-                assert same or state.key != other.position
-                assert not same or not is_seen_in_full(rules) or state.key == other.position
+                assert same or state.key != other.key
+                assert not same or not is_seen_in_full(rules) or state.key == other.key
 
 
 def test_positions_that_look_different_have_different_words(rules: Rules) -> None:
@@ -594,7 +594,7 @@ def test_states_of_different_positions_differ(corner: State) -> None:
 def test_states_of_different_games_differ() -> None:
     """Equal words of two configurations are not the same position."""
     small, large = (ucd_envs.make_rules("hex", size=size).initial_state() for size in (3, 4))
-    assert small.position == large.position
+    assert small.key == large.key
     assert small != large
 
 
@@ -614,9 +614,9 @@ def test_a_state_is_not_equal_to_something_else(corner: State) -> None:
 
 def test_a_move_makes_a_new_state(corner: State) -> None:
     """B083: the state that a move is made from stays as it was, with its hash and its list."""
-    before = (corner.data, hash(corner), corner.position, corner.legal_actions())
+    before = (corner.data, hash(corner), corner.key, corner.legal_actions())
     corner.after(4).after(8)
-    assert (corner.data, hash(corner), corner.position, corner.legal_actions()) == before
+    assert (corner.data, hash(corner), corner.key, corner.legal_actions()) == before
 
 
 def test_writing_into_arrays_of_a_state_does_not_change_it(corner: State) -> None:

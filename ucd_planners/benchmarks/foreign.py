@@ -139,7 +139,7 @@ def beside_bare_loop(game: Adapter, text: str, playouts: int) -> tuple[float, fl
     return playouts / statistics.median(searches), playouts / statistics.median(loops), cost
 
 
-RESTORE, STEP, ACTIONS, KEY = range(4)
+RESTORE, STEP, ACTIONS, POSITION = range(4)
 
 
 @contextlib.contextmanager
@@ -157,7 +157,7 @@ def recorded(game: Adapter) -> Iterator[list[tuple[int, Any]]]:
         return noted
 
     game._restore_state, game._actions_of = noting(RESTORE, before[0]), noting(ACTIONS, before[1])
-    game._position = noting(KEY, before[2])
+    game._position = noting(POSITION, before[2])
     # A copy is restored by its attributes, which would take away a step of its own: so it is of another class for a while.
     live.__class__ = type(kind.__name__, (kind,), {"step": noting(STEP, kind.step)})
     try:
@@ -176,7 +176,7 @@ def replay(game: Adapter, calls: list[tuple[int, Any]]) -> None:
             env.step(action)
         elif what == ACTIONS:
             actions_of(env)
-        elif what == KEY:
+        elif what == POSITION:
             position(env)
         else:
             restore(env, snapshot)
