@@ -9,47 +9,48 @@ from typing import Any
 import numpy as np
 
 from ucd_envs.games.hex import CONFIG, STATE
-from ucd_envs.kernels import kernel
+from ucd_envs.kernels import action_of_move, kernel
 from ucd_envs.rules import Rules
 from ucd_envs.structs import fields
 from ucd_planners.arena.match import Match, play_match
 from ucd_planners.playouts import POLICIES
-from ucd_planners.search.interface import LOW, moves_of
-from ucd_planners.search.policies import SUGGEST, Policy
+from ucd_planners.search.interface import SUGGEST, PlayoutPolicy
+from ucd_planners.search.sim import trace
 
 AROUND = np.array([[-1, 0], [-1, 1], [0, 1], [1, 0], [1, -1], [0, -1]])
 """The six neighbours of a cell, one after the other; every second one touches the one between."""
 
 
 @kernel()
-def has_stone(b, s, row, column):
+def has_stone(c, s, row, column):
     """Whether the mover has a stone there; player 1's stones are kept by columns."""
-    if row < 0 or row >= b.rows or column < 0 or column >= b.columns:
+    if row < 0 or row >= c.rows or column < 0 or column >= c.columns:
         return False
     line, place = (row, column) if s.player == 0 else (column, row)
     return (s.stones[s.player, line] >> np.uint32(place)) & np.uint32(1) != 0
 
 
 @kernel(SUGGEST)
-def save_bridge(playout_actions, is_playable, config, state, w, count, memory, rng):
+def save_bridge(playout_actions, is_playable, config, state, graph, sim, memory, rng):
     """The other cell of a bridge that the last move attacks, or -1 to leave the move to chance."""
-    b, s = fields(config, CONFIG), fields(state, STATE)
-    last = moves_of(w)[count - 1] & LOW if count > 0 else np.int64(b.rows * b.columns)
-    if last == b.rows * b.columns:  # the start, or a swap
+    length = sim.traced.length
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    last = action_of_move(trace(sim)[length - 1]) if length > 0 else np.int64(c.rows * c.columns)
+    if last == c.rows * c.columns:  # the start, or a swap
         return np.int64(-1)
-    row, column = last // b.columns, last % b.columns
+    row, column = last // c.columns, last % c.columns
     for i in range(6):
         one, two = AROUND[i], AROUND[(i + 2) % 6]
-        if has_stone(b, s, row + one[0], column + one[1]) and has_stone(b, s, row + two[0], column + two[1]):
+        if has_stone(c, s, row + one[0], column + one[1]) and has_stone(c, s, row + two[0], column + two[1]):
             other = AROUND[(i + 1) % 6]
-            action = (row + other[0]) * b.columns + column + other[1]
+            action = (row + other[0]) * c.columns + column + other[1]
             if is_playable(config, state, action):
                 return np.int64(action)
     return np.int64(-1)
 
 
 @dataclass(frozen=True)
-class SaveBridge(Policy):
+class SaveBridge(PlayoutPolicy):
     """Answers attacks on bridges."""
 
     prob: float = 1.0

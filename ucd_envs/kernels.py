@@ -68,8 +68,20 @@ def kernel(
 
 @kernel()
 def move_of(player, action):
-    """How a playout writes a move to its trace: player * 2**16 + action."""
+    """Returns a move as traces hold it: player * 2**16 + action."""
     return np.int64(player) << 16 | np.int64(action)
+
+
+@kernel()
+def player_of_move(move):
+    """The player of a move in a trace."""
+    return np.int64(move) >> 16
+
+
+@kernel()
+def action_of_move(move):
+    """The action of a move in a trace."""
+    return np.int64(move) & 0xFFFF
 
 
 @kernel()

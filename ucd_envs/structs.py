@@ -35,6 +35,10 @@ def record(*fields: tuple[Any, ...]) -> np.dtype[Any]:
     return np.dtype((np.record, padded))
 
 
+BLOCK = record(("address", np.uint64), ("length", np.int64), ("room", np.int64), ("columns", np.int64))
+"""Rows of numbers at an address: `length` of them in use, `room` for more, `columns` numbers in each."""
+
+
 def configuration(layout: np.dtype[Any], **values: Any) -> np.ndarray:
     """A board vector: one record of `layout` with the given fields, as [layout.itemsize] uint8."""
     board = np.zeros(1, layout)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ucd_planners.planner import Planner
-from ucd_planners.playouts import INITIAL, POLICIES, Policy, Priors
+from ucd_planners.playouts import INITIAL, POLICIES, Initial, PlayoutPolicy
 from ucd_planners.presets import PRESETS
 
 WORDS = {"inf": math.inf, "true": True, "false": False, "True": True, "False": False, "none": None, "None": None}
@@ -63,7 +63,7 @@ def planner_from(text: str, **defaults: Any) -> Planner:
     return PRESETS[name](**{**defaults, **written})
 
 
-def policies_from(text: str) -> list[Policy]:
+def policies_from(text: str) -> list[PlayoutPolicy]:
     """The playout policies that a text names, such as "cmc(prob=0.5)".
 
     Raises TypeError or ValueError as `planner_from` does.
@@ -71,7 +71,7 @@ def policies_from(text: str) -> list[Policy]:
     return made_from(text, POLICIES, "policies", "policy", "cmc(prob=0.5)")
 
 
-def initial_from(text: str) -> Priors | None:
+def initial_from(text: str) -> Initial | None:
     """The priors that a text names, such as "go_initial"; None for an empty one.
 
     Raises TypeError or ValueError as `planner_from` does, and for more than one.

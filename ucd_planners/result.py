@@ -105,22 +105,10 @@ def summary(
     searched: Searched,
 ) -> SearchResult:
     """Adds up the root statistics of graphs from one state."""
-    root = graphs[0].nodes[graphs[0].count("root")]
-    listed = slice(int(root["first_move"]), int(root["first_move"]) + int(root["moves"]))
-    actions = np.sort(graphs[0].moves[listed].astype(np.int64))
-    visits = np.zeros(len(actions), np.int64)
-    totals = np.zeros(len(actions))
-    for graph in graphs:
-        block = graph.block(graph.count("root"))
-        edges = graph.edges[block]
-        place = np.searchsorted(actions, edges["action"])
-        visits[place] += edges["visits"]
-        totals[place] += np.where(edges["visits"] > 0, edges["visits"] * graph.exploit[block], 0.0)
-    with np.errstate(invalid="ignore"):
-        values = totals / visits
+    actions, visits, totals, values = _root_statistics(graphs)
     action = int(actions[FINALS[final_move](visits, values, rng)])
     widest = max(graphs, key=lambda graph: _visits_of(graph, action))
-    in_tree = not graphs[0].layout.table
+    in_tree = not graphs[0].layout.merges
     return SearchResult(
         action=action,
         actions=actions,
@@ -130,12 +118,12 @@ def summary(
         value=float(totals.sum() / visits.sum()),
         principal_variation=variation(widest, action),
         rules=rules,
-        playouts=sum(graph.count("playouts") for graph in graphs),
-        nodes=sum(graph.count("edge_count") + 1 if in_tree else graph.count("node_count") for graph in graphs),
-        edges=sum(graph.count("edge_count") for graph in graphs),
-        transpositions=sum(graph.count("links") for graph in graphs),
-        depth=max(graph.count("depth") for graph in graphs),
-        full=any(graph.count("edge_count") >= graph.count("most_edges") for graph in graphs),
+        playouts=sum(graph.playouts for graph in graphs),
+        nodes=sum(graph.edge_count + 1 if in_tree else graph.node_count for graph in graphs),
+        edges=sum(graph.edge_count for graph in graphs),
+        transpositions=sum(graph.transpositions for graph in graphs),
+        depth=max(graph.depth for graph in graphs),
+        full=any(graph.edge_count >= graph.record.most_edges for graph in graphs),
         stopped=stopped,
         workers=len(graphs),
         seconds=seconds,
@@ -145,14 +133,39 @@ def summary(
     )
 
 
+def chosen(graphs: list[Graph], final_move: str, rng: np.ndarray) -> int:
+    """Returns the action that the final rule chooses."""
+    actions, visits, _, values = _root_statistics(graphs)
+    return int(actions[FINALS[final_move](visits, values, rng)])
+
+
+def _root_statistics(graphs: list[Graph]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The root's actions, ascending, with their visits, sums of values and means: [legal] each."""
+    first = graphs[0]
+    root = first.nodes[first.root]
+    start = int(root["first_action"])
+    actions = np.sort(first.actions[start : start + int(root["legal"])].astype(np.int64))
+    visits = np.zeros(len(actions), np.int64)
+    totals = np.zeros(len(actions))
+    for graph in graphs:
+        block = graph.block(graph.root)
+        edges = graph.edges[block]
+        place = np.searchsorted(actions, edges["action"])
+        visits[place] += edges["visits"]
+        totals[place] += np.where(edges["visits"] > 0, edges["visits"] * graph.mean_value[block], 0.0)
+    with np.errstate(invalid="ignore"):
+        values = totals / visits
+    return actions, visits, totals, values
+
+
 def _visits_of(graph: Graph, action: int) -> int:
-    block = graph.edges[graph.block(graph.count("root"))]
+    block = graph.edges[graph.block(graph.root)]
     return int(block["visits"][block["action"] == action].sum())
 
 
 def variation(graph: Graph, action: int) -> list[int]:
-    """The action and then the most visited move of each node, as far as the graph goes."""
-    line, node, wanted = [], graph.count("root"), action
+    """Returns the action and then the most visited action of each node, as far as the graph goes."""
+    line, node, wanted = [], graph.root, action
     while True:
         line.append(wanted)
         block = graph.edges[graph.block(node)]
@@ -160,7 +173,7 @@ def variation(graph: Graph, action: int) -> list[int]:
         if len(found) == 0:
             return line
         node = int(block["target"][found[0]])
-        if node < 0 or graph.nodes[node]["tried"] == 0:
+        if node < 0 or graph.nodes[node]["expanded"] == 0:
             return line
         below_it = graph.edges[graph.block(node)]
         wanted = int(below_it["action"][int(np.argmax(below_it["visits"]))])

@@ -11,10 +11,9 @@ from ucd_envs.structs import fields
 from ucd_planners.go.patterns import is_go
 from ucd_planners.go.shapes import SHAPES, GoShapes
 from ucd_planners.planner import Planner
-from ucd_planners.playouts import Policy
+from ucd_planners.playouts import PlayoutPolicy
 from ucd_planners.playouts.recording import LOCALITY, Locality
-from ucd_planners.search.interface import WORK
-from ucd_planners.search.policies import MOST_POLICIES
+from ucd_planners.search.interface import MOST_POLICIES
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Profile:
     """Moves in the middle of an expert's pattern; None where no expert knows the game."""
     answers: int | None
     """Those of them on the eight points around the move before, where an expert plays patterns."""
-    suggested: tuple[tuple[Policy, int], ...]
+    suggested: tuple[tuple[PlayoutPolicy, int], ...]
     """Each policy that may be asked and the moves that it suggested."""
 
 
@@ -43,27 +42,27 @@ def profile(planner: Planner, states: Iterable[State]) -> Profile:
     if not states:
         raise ValueError("a profile needs at least one position")
     in_go = is_go(states[0].rules)
-    recorders: tuple[Policy, ...] = (Locality(), GoShapes()) if in_go else (Locality(),)
+    recorders: tuple[PlayoutPolicy, ...] = (Locality(), GoShapes()) if in_go else (Locality(),)
     if len(recorders) + len(planner.policies) > MOST_POLICIES:
         raise ValueError(
             f"a profile can be made of {MOST_POLICIES - len(recorders)} policies at most, not {len(planner.policies)}"
         )
     watched = copy.copy(planner)
     watched.policies, watched._workers = (*recorders, *planner.policies), []
+    watched._settings = watched._settings._replace(policies=watched.asked)
     asked = planner.asked
     playouts = moves = near = pairs = matched = answers = 0
     suggested = [0] * len(asked)
     for state in states:
         playouts += watched.search(state).playouts
         for worker in watched._workers:
-            record = worker.work.record.view(WORK)[0]
-            moves += int(record.played)
-            counts = fields(worker.work.memories[0], LOCALITY)
+            counts = fields(worker.sim.memories[0], LOCALITY)
+            moves += int(counts.moves)
             near, pairs = near + int(counts.near), pairs + int(counts.pairs)
             if in_go:
-                shapes = fields(worker.work.memories[1], SHAPES)
+                shapes = fields(worker.sim.memories[1], SHAPES)
                 matched, answers = matched + int(shapes.matched), answers + int(shapes.answers)
             for place in range(len(asked)):
-                suggested[place] += int(record.suggested[len(recorders) + place])
+                suggested[place] += int(worker.sim.policies["suggested"][len(recorders) + place])
     told = tuple(zip(asked, suggested, strict=True))
     return Profile(playouts, moves, near, pairs, matched if in_go else None, answers if in_go else None, told)

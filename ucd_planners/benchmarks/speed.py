@@ -14,12 +14,13 @@ from numba import types
 
 from ucd_envs import registry
 from ucd_envs.envs.aec import BoardEnv
-from ucd_envs.kernels import BYTES, compiled, kernel
+from ucd_envs.kernels import BYTES, WORDS, compiled, kernel
 from ucd_envs.rules import Rules
+from ucd_envs.structs import fields
 from ucd_planners.notation import planner_from
 from ucd_planners.planner import Planner
-from ucd_planners.search import kernels as binding
-from ucd_planners.selection.ucd import UCD
+from ucd_planners.search.kernels import bound_rules, rules_at
+from ucd_planners.search.sim import SIM, Sim, payoffs, rng, state, trace
 
 BATCH_SECONDS = 0.4
 BATCHES = 3
@@ -111,32 +112,28 @@ def rate(run: Callable[[], int]) -> float:
     return statistics.median(rates)
 
 
-@kernel(types.void(binding.BOUND, binding.WORK_TUPLE, BYTES, BYTES, types.int64), counted=True)
-def play_out(bound, work, config, root, games):
-    """So many playouts from one state, each from a fresh copy."""
-    play_out_all(binding.kernels_of(bound), work, config, root, games)
-
-
-@kernel()
-def play_out_all(kernels, work, config, root, games):
-    """As `play_out`."""
+@kernel(types.void(WORDS, BYTES, BYTES, types.int64))
+def play_games(rules_words, root, sim_bytes, games):
+    """Plays light playouts from one state, each from a fresh copy."""
+    rules, sim = rules_at(rules_words), fields(sim_bytes, SIM)
     for _ in range(games):
+        position = state(sim)
         for i in range(root.size):
-            work.state[i] = root[i]
-        kernels.playout(config, work.state, work.rng, work.moves)
-        kernels.payoffs(config, work.state, work.payoffs)
+            position[i] = root[i]
+        rules.playout(rules.config, position, rng(sim), trace(sim))
+        rules.payoffs(rules.config, position, payoffs(sim))
 
 
 def playout_rate(rules: Rules) -> float:
     """Light playouts a second, their payoffs read."""
-    bound, work = binding.bound_kernels(rules, UCD(table=False)), binding.work_for(rules, UCD(table=False))
-    work.rng[:] = 1, 2
+    bound, sim = bound_rules(rules), Sim(rules, False, (), None)
+    sim.rng[:] = 1, 2
     root = rules.initial_state().array()
     games = 10_000
-    run = compiled(play_out, play_out.seam_signature)
+    run = compiled(play_games, play_games.seam_signature)
 
     def batch() -> int:
-        run(bound, work, rules.config, root, games)
+        run(bound.words, root, sim.header, games)
         return games
 
     return rate(batch)

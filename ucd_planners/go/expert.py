@@ -24,15 +24,15 @@ import numpy as np
 
 from ucd_envs.boards.chains import EMPTY, ROOM, U0, U1, UP
 from ucd_envs.games.go import CONFIG, STATE, sensible
-from ucd_envs.kernels import kernel
+from ucd_envs.kernels import action_of_move, kernel
 from ucd_envs.rng import below
 from ucd_envs.rules import Rules
 from ucd_envs.settings import boolean
 from ucd_envs.structs import fields, record
 from ucd_planners.go import patterns
 from ucd_planners.go.patterns import CODES, check_game, code, is_set
-from ucd_planners.search.interface import LOW, actions_of, moves_of
-from ucd_planners.search.policies import SUGGEST, Policy, checked_part
+from ucd_planners.search.interface import SUGGEST, PlayoutPolicy, probability
+from ucd_planners.search.sim import action_list, trace
 
 PARTS = ("captures", "escapes", "patterns", "global_captures", "refuses_self_atari")
 MEMORY = record(*((part, np.uint8) for part in PARTS), ("shapes", np.uint8, (CODES // 8,)))
@@ -44,11 +44,12 @@ BLOCK = np.uint64(32)
 
 
 @kernel(SUGGEST)
-def suggest(playout_actions, is_playable, config, state, w, count, memory, rng):
+def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng):
     """A move by the first rule that applies, or -1."""
+    length = sim.traced.length
     b, s, m = fields(config, CONFIG), fields(state, STATE), fields(memory, MEMORY)
-    found, moves = actions_of(w), moves_of(w)
-    last = moves[count - 1] & LOW if count > 0 else np.int64(b.rows * b.columns)
+    found, moves = action_list(sim), trace(sim)
+    last = action_of_move(moves[length - 1]) if length > 0 else np.int64(b.rows * b.columns)
     n = U0
     if last != b.rows * b.columns:
         p = np.uint64(b.point[np.uint64(last)])
@@ -252,7 +253,7 @@ def common_liberty(s, chain, p, only):
 
 
 @dataclass(frozen=True)
-class GoExpert(Policy):
+class GoExpert(PlayoutPolicy):
     """Captures, escapes and patterns near the last move, then captures anywhere.
 
     prob: how often a playout's move is asked for, 0 to 1; the others: whether there are moves of that kind, and whether
@@ -267,7 +268,7 @@ class GoExpert(Policy):
     refuses_self_atari: bool = True
 
     def __post_init__(self) -> None:
-        checked_part("prob", self.prob)
+        probability("prob", self.prob)
         for part in PARTS:
             boolean(part, getattr(self, part))
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from ucd_envs.boards.chains import EMPTY, U0, U1, UP
 from ucd_envs.games.go import CONFIG, STATE, sensible
-from ucd_envs.kernels import kernel
+from ucd_envs.kernels import action_of_move, kernel
 from ucd_envs.rules import Rules
 from ucd_envs.settings import real
 from ucd_envs.structs import fields, record
@@ -29,8 +29,8 @@ from ucd_planners.go import patterns
 from ucd_planners.go.expert import in_atari, is_thin, last_liberty, pairs_at, takes
 from ucd_planners.go.patterns import CODES, check_game, code, is_set
 from ucd_planners.playouts.recording import apart
-from ucd_planners.search.initial import PRIORS, Priors
-from ucd_planners.search.interface import LOW, moves_of
+from ucd_planners.search.interface import INITIAL, Initial
+from ucd_planners.search.sim import trace
 
 STRENGTHS = ("even", "captures", "escapes", "patterns", "near", "self_ataris", "eyes", "edges")
 MEMORY = record(*((name, np.float32) for name in STRENGTHS), ("shapes", np.uint8, (CODES // 8,)))
@@ -41,12 +41,12 @@ STONES = np.uint64(0x5555)
 """The lower bit of each pair of a code; a pair of different bits is a stone."""
 
 
-@kernel(PRIORS)
-def priors(config, state, w, count, memory, actions, values):
+@kernel(INITIAL)
+def initial(config, state, sim, memory, actions, values):
     """Writes for each action how many virtual playouts it has and how many of them are won."""
     b, s, m = fields(config, CONFIG), fields(state, STATE), fields(memory, MEMORY)
     cells, columns = np.int64(b.rows * b.columns), np.int64(b.columns)
-    last, before = move_at(w, count - 1, cells), move_at(w, count - 2, cells)
+    last, before = move_at(sim, sim.traced.length - 1, cells), move_at(sim, sim.traced.length - 2, cells)
     must_pass = True
     for i in range(actions.size):
         action, won, lost = np.int64(actions[i]), NOTHING, NOTHING
@@ -75,11 +75,11 @@ def priors(config, state, w, count, memory, actions, values):
 
 
 @kernel()
-def move_at(w, place, cells):
+def move_at(sim, place, cells):
     """The point of one of a simulation's moves as an action, -1 for none and for a pass."""
     if place < 0:
         return np.int64(-1)
-    action = np.int64(moves_of(w)[place]) & LOW
+    action = action_of_move(trace(sim)[place])
     return action if action < cells else np.int64(-1)
 
 
@@ -128,7 +128,7 @@ def touches_atari(s, chain, colour):
 
 
 @dataclass(frozen=True)
-class GoInitial(Priors):
+class GoInitial(Initial):
     """Virtual playouts by what a move of Go is and does.
 
     Each parameter is how many of them a feature counts, 0 to 1e6; with 0 it is off. Raises TypeError or ValueError for
@@ -152,7 +152,7 @@ class GoInitial(Priors):
     @property
     def kernel(self) -> Any:
         """What writes the virtual playouts."""
-        return priors
+        return initial
 
     def memory(self, rules: Rules) -> np.ndarray:
         """The strengths and the patterns. Raises ValueError for another game than Go."""

@@ -9,14 +9,14 @@ import numpy as np
 
 from ucd_envs.boards.chains import EMPTY, POINTS
 from ucd_envs.games.go import CONFIG, STATE
-from ucd_envs.kernels import kernel
+from ucd_envs.kernels import action_of_move, kernel
 from ucd_envs.rules import Rules
 from ucd_envs.structs import array_at, fields, record
 from ucd_planners.go import patterns
 from ucd_planners.go.patterns import CODES, check_game, code, is_set
 from ucd_planners.playouts.recording import apart
-from ucd_planners.search.interface import LOW, moves_of
-from ucd_planners.search.policies import LEARN, SUGGEST, Policy
+from ucd_planners.search.interface import LEARN, SUGGEST, PlayoutPolicy
+from ucd_planners.search.sim import trace
 
 SHAPES = record(
     ("matched", np.int64),
@@ -40,10 +40,11 @@ def middles_of(memory, m):
 
 
 @kernel(SUGGEST)
-def look(playout_actions, is_playable, config, state, w, count, memory, rng):
+def look(playout_actions, is_playable, config, state, graph, sim, memory, rng):
     """Notes, by action, which empty points are the middle of a pattern now."""
+    length = sim.traced.length
     b, s, m = fields(config, CONFIG), fields(state, STATE), fields(memory, SHAPES)
-    row = middles_of(memory, m)[np.uint64(count)]
+    row = middles_of(memory, m)[np.uint64(length)]
     for action in range(b.rows * b.columns):
         p = np.uint64(b.point[action])
         row[action] = s.colour[p] == EMPTY and is_set(m.shapes, code(s, p, s.player))
@@ -51,22 +52,22 @@ def look(playout_actions, is_playable, config, state, w, count, memory, rng):
 
 
 @kernel(LEARN)
-def compare(w, memory):
+def compare(sim, memory):
     """Counts the moves of a playout; a pass is the middle of nothing, and around no point."""
-    m, moves = fields(memory, SHAPES), moves_of(w)
+    m, moves = fields(memory, SHAPES), trace(sim)
     rows = middles_of(memory, m)
-    for i in range(w.descent, w.count):
-        action = moves[i] & LOW
+    for i in range(sim.leaf_depth, sim.traced.length):
+        action = action_of_move(moves[i])
         m.moves += 1
         m.matched += rows[i, action]
         if i > 0 and rows[i, action]:
-            before = moves[i - 1] & LOW
+            before = action_of_move(moves[i - 1])
             m.answers += max(apart(action, before, m.columns)) == 1 and before < m.cells
     return np.bool_(True)
 
 
 @dataclass(frozen=True)
-class GoShapes(Policy):
+class GoShapes(PlayoutPolicy):
     """Records how many moves of playouts an expert's patterns have."""
 
     prob = 1.0

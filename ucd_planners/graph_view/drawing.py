@@ -55,7 +55,7 @@ class Searched:
         """As the function of that name. Raises ValueError when the graph is no longer there."""
         if self._graph is None or self._state is None:
             raise ValueError(self._why)
-        return to_networkx(self._graph, self._state, self._graph.count("root"), most)
+        return to_networkx(self._graph, self._state, self._graph.root, most)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Searched, ())
@@ -77,7 +77,7 @@ def to_networkx(graph: Graph, state: State, root: int = 0, most: int | None = No
     library = _networkx()
     if most is not None:
         integer("most", most, 1, 2**31)
-    rules, count, visits = state.rules, graph.count("node_count"), visits_of(graph)
+    rules, count, visits = state.rules, graph.node_count, visits_of(graph)
 
     def target_of(place: int) -> int:
         """The node at the end of an edge; a leaf is numbered by its edge, after all nodes of the memory."""
@@ -107,7 +107,7 @@ def to_networkx(graph: Graph, state: State, root: int = 0, most: int | None = No
                 mover = int(graph.nodes["mover"][target]) if known else mover_after(state, moves_to[target])
                 seen = int(visits[target]) if known else through
                 _add_node(made, graph, target, mover, visits=seen, ply=made.nodes[source]["ply"] + 1, label=name)
-            value = float(graph.exploit[place]) if through else math.nan
+            value = float(graph.mean_value[place]) if through else math.nan
             made.add_edge(source, target, action, action=action, name=name, visits=through, value=value)
     return made
 
@@ -122,8 +122,8 @@ def mover_after(state: State, moves: Iterable[int]) -> int:
 
 
 def _add_node(made: Any, graph: Graph, node: int, mover: int, **facts: Any) -> None:
-    known = node < graph.count("node_count")
-    moves, tried = (int(graph.nodes[name][node]) if known else 0 for name in ("moves", "tried"))
+    known = node < graph.node_count
+    moves, tried = (int(graph.nodes[name][node]) if known else 0 for name in ("legal", "expanded"))
     made.add_node(node, **facts, mover=mover, moves=moves, tried=tried, over=mover < 0)
 
 
@@ -139,16 +139,16 @@ def visits_of(graph: Graph) -> np.ndarray:
     Those that went on by one of its moves or ended there, or those that came over the edges into it, if these are more: where
     a selection keeps ended playouts at nodes, or the root has moved on, one of the two is incomplete.
     """
-    count = graph.count("node_count")
+    count = graph.node_count
     nodes = graph.nodes[:count]
-    tried = nodes["tried"].astype(np.int64)
+    tried = nodes["expanded"].astype(np.int64)
     sources = np.repeat(np.arange(count), tried)
     before = np.cumsum(tried) - tried
     numbers = np.repeat(nodes["first_edge"] - before, tried) + np.arange(len(sources))
     edges = graph.edges[numbers]
     linked = edges[edges["target"] >= 0]
     out = np.bincount(sources, edges["visits"], count)
-    ended = np.bincount(linked["target"], linked["ended"], count)
+    ended = np.bincount(linked["target"], linked["leaf_visits"], count)
     arrived = np.bincount(linked["target"], linked["visits"], count)
     visits: np.ndarray = np.maximum(out + ended, arrived).astype(np.int64)
     return visits

@@ -12,8 +12,7 @@ from ucd_planners.playouts.last_good_reply import LastGoodReply
 from ucd_planners.playouts.mast import MAST
 from ucd_planners.playouts.n_grams import NGrams
 from ucd_planners.playouts.pool_rave import PoolRAVE
-from ucd_planners.search.initial import Priors
-from ucd_planners.search.policies import Policy
+from ucd_planners.search.interface import Initial, PlayoutPolicy
 
 __all__ = [
     "BHRF",
@@ -23,14 +22,14 @@ __all__ = [
     "POLICIES",
     "GoExpert",
     "GoInitial",
+    "Initial",
     "LastGoodReply",
     "NGrams",
-    "Policy",
+    "PlayoutPolicy",
     "PoolRAVE",
-    "Priors",
 ]
 
-POLICIES: dict[str, Callable[..., Policy]] = {
+POLICIES: dict[str, Callable[..., PlayoutPolicy]] = {
     "cmc": CMC,
     "bhrf": BHRF,
     "last_good_reply": LastGoodReply,
@@ -40,5 +39,5 @@ POLICIES: dict[str, Callable[..., Policy]] = {
     "go_expert": GoExpert,
 }
 """Every policy by the name that it has in a planner's text."""
-INITIAL: dict[str, Callable[..., Priors]] = {"go_initial": GoInitial}
+INITIAL: dict[str, Callable[..., Initial]] = {"go_initial": GoInitial}
 """All priors by name."""

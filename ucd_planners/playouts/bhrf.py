@@ -28,13 +28,13 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from ucd_envs.kernels import BYTES, HEADER, compiled, kernel
+from ucd_envs.kernels import BYTES, HEADER, action_of_move, compiled, kernel, player_of_move
 from ucd_envs.rng import draw, unit
 from ucd_envs.rules import Rules
 from ucd_envs.settings import integer, real
 from ucd_envs.structs import array_at, fields, record
-from ucd_planners.search.interface import LOW, moves_of
-from ucd_planners.search.policies import LEARN, SUGGEST, Policy, checked_part
+from ucd_planners.search.interface import LEARN, SUGGEST, PlayoutPolicy, probability
+from ucd_planners.search.sim import payoffs, trace
 
 MEMORY = record(
     ("b", np.float32),
@@ -100,7 +100,7 @@ def replies_of(memory, m):
 @kernel()
 def single(m, move):
     """The context of one move."""
-    return U1 + np.uint64((move >> 16) * m.actions + (move & LOW))
+    return U1 + np.uint64(player_of_move(move) * m.actions + action_of_move(move))
 
 
 @kernel()
@@ -134,7 +134,7 @@ def longest_context(memory, m, moves, count):
 
 
 @kernel(SUGGEST)
-def suggest_softly(playout_actions, is_playable, config, state, w, count, memory, rng):
+def suggest_softly(playout_actions, is_playable, config, state, graph, sim, memory, rng):
     """A reply of the longest context that has a playable one, drawn by weight and accepted by its mean.
 
     A reply is taken at random and kept with a probability in proportion to its weight; one that is not playable is moved behind
@@ -142,7 +142,7 @@ def suggest_softly(playout_actions, is_playable, config, state, w, count, memory
     """
     m, player = fields(memory, MEMORY), fields(state, HEADER).player
     contexts, replies = contexts_of(memory, m), replies_of(memory, m)
-    context = longest_context(memory, m, moves_of(w), count)
+    context = longest_context(memory, m, trace(sim), sim.traced.length)
     while context != U0:
         c = contexts[context]
         if c.most < ZERO:
@@ -156,8 +156,8 @@ def suggest_softly(playout_actions, is_playable, config, state, w, count, memory
                 if vain == PATIENCE:
                     most, vain = largest(replies, first, left), U0
                 continue
-            action = np.int64(r.move & LOW)
-            if r.move >> 16 == player and is_playable(config, state, action):
+            action = action_of_move(r.move)
+            if player_of_move(r.move) == player and is_playable(config, state, action):
                 return action if unit(rng) * r.count < r.paid else np.int64(-1)
             left -= U1
             swap(r, replies[first + left])
@@ -196,24 +196,24 @@ def swap(a, b):
 
 
 @kernel(SUGGEST)
-def suggest_last(playout_actions, is_playable, config, state, w, count, memory, rng):
+def suggest_last(playout_actions, is_playable, config, state, graph, sim, memory, rng):
     """The reply last taken after the longest context that matches, if it is playable."""
     m = fields(memory, MEMORY)
-    context = longest_context(memory, m, moves_of(w), count)
+    context = longest_context(memory, m, trace(sim), sim.traced.length)
     if context != U0:
         move = contexts_of(memory, m)[context].last
-        action = np.int64(move & LOW)
-        if move >> 16 == fields(state, HEADER).player and is_playable(config, state, action):
+        action = action_of_move(move)
+        if player_of_move(move) == fields(state, HEADER).player and is_playable(config, state, action):
             return action
     return np.int64(-1)
 
 
 @kernel(LEARN)
-def learn(w, memory):
+def learn(sim, memory):
     """Adds a simulation to the patterns of its descent; whether the longest game would find room now."""
-    m, moves = fields(memory, MEMORY), moves_of(w)
-    for place in range(U1, np.uint64(w.descent)):
-        add(memory, m, moves, place, np.float32(w.payoffs[np.uint64(moves[place] >> 16)]))
+    m, moves = fields(memory, MEMORY), trace(sim)
+    for place in range(U1, np.uint64(sim.leaf_depth)):
+        add(memory, m, moves, place, np.float32(payoffs(sim)[np.uint64(player_of_move(moves[place]))]))
     return np.bool_(m.patterns + m.max_plies <= m.room)
 
 
@@ -323,7 +323,7 @@ def same_context(old_contexts, context, memory, m, moves):
 
 
 @dataclass(frozen=True)
-class BHRF(Policy):
+class BHRF(PlayoutPolicy):
     """Background History Reply Forest.
 
     prob: epsilon, how often a playout's move is asked for, 0 to 1; choice: "soft_uct" or "last_reply"; b: how much replies of
@@ -337,7 +337,7 @@ class BHRF(Policy):
     most_bytes: int = 2**28
 
     def __post_init__(self) -> None:
-        checked_part("prob", self.prob)
+        probability("prob", self.prob)
         if not 0 <= real("b", self.b) <= MOST_B:
             raise ValueError(f"b must be a number from 0 to {MOST_B}, not {self.b!r}")
         if self.choice not in CHOICES:

@@ -16,7 +16,7 @@ import numpy as np
 from ucd_envs.kernels import kernel
 from ucd_envs.rng import below, unit
 from ucd_envs.settings import real
-from ucd_planners.search.policies import checked_part
+from ucd_planners.search.interface import probability
 
 CHOICES = ("gibbs", "greedy")
 LEAST_TAU, MOST_TAU = 0.001, 1000.0
@@ -104,4 +104,4 @@ def check_choice(choice: Any, tau: Any, epsilon: Any) -> None:
         raise ValueError(f"choice must be one of {', '.join(CHOICES)}, not {choice!r}")
     if not LEAST_TAU <= real("tau", tau) <= MOST_TAU:
         raise ValueError(f"tau must be a number from {LEAST_TAU:g} to {MOST_TAU:g}, not {tau!r}")
-    checked_part("epsilon", epsilon)
+    probability("epsilon", epsilon)

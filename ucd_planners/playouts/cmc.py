@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.kernels import HEADER, kernel
+from ucd_envs.kernels import HEADER, action_of_move, kernel, player_of_move
 from ucd_envs.rng import below
 from ucd_envs.rules import Rules
 from ucd_envs.structs import array_at, fields, record
 from ucd_planners.playouts.choosing import largest
-from ucd_planners.search.interface import LOW, actions_of, moves_of
-from ucd_planners.search.policies import LEARN, SUGGEST, Policy, checked_part
+from ucd_planners.search.interface import LEARN, SUGGEST, PlayoutPolicy, probability
+from ucd_planners.search.sim import action_list, payoffs, trace
 
 MEMORY = record(("threshold", np.float32), ("players", np.int64), ("actions", np.int64), ("max_plies", np.int64))
 """What every memory begins with. Behind it lie the tiles, then room for one player's moves and for the values of a choice."""
@@ -56,17 +56,18 @@ def values_of(memory, m):
 
 
 @kernel(SUGGEST)
-def suggest(playout_actions, is_playable, config, state, w, count, memory, rng):
+def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng):
     """The move that did best after the mover's last one, if its value is above the threshold."""
+    length = sim.traced.length
     m = fields(memory, MEMORY)
-    moves, actions, player = moves_of(w), actions_of(w), fields(state, HEADER).player
-    place = count - 1
-    while place >= 0 and moves[place] >> 16 != player:
+    moves, actions, player = trace(sim), action_list(sim), fields(state, HEADER).player
+    place = length - 1
+    while place >= 0 and player_of_move(moves[place]) != player:
         place -= 1
     if place < 0:
         return np.int64(-1)
     listed = np.uint64(playout_actions(config, state, actions))
-    row, values = tiles_of(memory, m)[np.uint64(player), np.uint64(moves[place] & LOW)], values_of(memory, m)
+    row, values = tiles_of(memory, m)[np.uint64(player), np.uint64(action_of_move(moves[place]))], values_of(memory, m)
     for i in range(listed):
         action = np.uint64(actions[i])
         values[i] = row[action, U1] / max(row[action, U0], ONE)
@@ -86,14 +87,14 @@ def suggest(playout_actions, is_playable, config, state, w, count, memory, rng):
 
 
 @kernel(LEARN)
-def learn(w, memory):
+def learn(sim, memory):
     """Adds a simulation to the tiles of all pairs of moves that one player made in its playout."""
     m = fields(memory, MEMORY)
-    tiles, own, moves = tiles_of(memory, m), own_of(memory, m), moves_of(w)
+    tiles, own, moves = tiles_of(memory, m), own_of(memory, m), trace(sim)
     for player in range(np.uint64(m.players)):
-        paid, found = np.float32(w.payoffs[player]), U0
-        for i in range(np.uint64(w.descent), np.uint64(w.count)):
-            own[found] = moves[i] & LOW
+        paid, found = np.float32(payoffs(sim)[player]), U0
+        for i in range(np.uint64(sim.leaf_depth), np.uint64(sim.traced.length)):
+            own[found] = action_of_move(moves[i])
             found += np.uint64(np.uint64(moves[i]) >> U16 == player)
         for i in range(found):
             row = tiles[player, np.uint64(own[i])]
@@ -106,7 +107,7 @@ def learn(w, memory):
 
 
 @dataclass(frozen=True)
-class CMC(Policy):
+class CMC(PlayoutPolicy):
     """Contextual Monte Carlo.
 
     prob: how often a playout's move is asked for, 0 to 1; threshold: B, the value that a move must be above, 0 to 1. The
@@ -117,8 +118,8 @@ class CMC(Policy):
     threshold: float = 0.0
 
     def __post_init__(self) -> None:
-        checked_part("prob", self.prob)
-        checked_part("threshold", self.threshold)
+        probability("prob", self.prob)
+        probability("threshold", self.threshold)
 
     @property
     def suggest(self) -> Any:

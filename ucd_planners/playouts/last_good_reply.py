@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.kernels import HEADER, kernel
+from ucd_envs.kernels import HEADER, action_of_move, kernel, player_of_move
 from ucd_envs.rules import Rules
 from ucd_envs.settings import boolean, integer
 from ucd_envs.structs import array_at, fields, record
-from ucd_planners.search.interface import LOW, moves_of
-from ucd_planners.search.policies import LEARN, SUGGEST, Policy, checked_part
+from ucd_planners.search.interface import LEARN, SUGGEST, PlayoutPolicy, probability
+from ucd_planners.search.sim import payoffs, trace
 
 MEMORY = record(("players", np.int64), ("actions", np.int64), ("length", np.int64), ("forgetting", np.int64))
 """What every memory begins with. Behind it lie the replies to one move, then with length = 2 those to two."""
@@ -48,15 +48,16 @@ def replies_to_two_of(memory, m):
 
 
 @kernel(SUGGEST)
-def suggest(playout_actions, is_playable, config, state, w, count, memory, rng):
+def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng):
     """The reply to the last two moves if it may be played, else the reply to the last one."""
+    length = sim.traced.length
     m = fields(memory, MEMORY)
-    if count == 0:
+    if length == 0:
         return np.int64(-1)
-    moves, player = moves_of(w), np.uint64(fields(state, HEADER).player)
-    last = np.uint64(moves[count - 1] & LOW)
-    if m.length > 1 and count > 1:
-        reply = np.int64(replies_to_two_of(memory, m)[player, np.uint64(moves[count - 2] & LOW), last]) - 1
+    moves, player = trace(sim), np.uint64(fields(state, HEADER).player)
+    last = np.uint64(action_of_move(moves[length - 1]))
+    if m.length > 1 and length > 1:
+        reply = np.int64(replies_to_two_of(memory, m)[player, np.uint64(action_of_move(moves[length - 2])), last]) - 1
         if reply >= 0 and is_playable(config, state, reply):
             return reply
     reply = np.int64(replies_of(memory, m)[player, last]) - 1
@@ -66,18 +67,18 @@ def suggest(playout_actions, is_playable, config, state, w, count, memory, rng):
 
 
 @kernel(LEARN)
-def learn(w, memory):
+def learn(sim, memory):
     """Stores the replies of those who won, and forgets those of the others."""
     m = fields(memory, MEMORY)
-    moves, replies, replies_to_two = moves_of(w), replies_of(memory, m), replies_to_two_of(memory, m)
-    for i in range(np.int64(1), w.count):
-        player, action = np.uint64(moves[i] >> 16), moves[i] & LOW
-        last, paid = np.uint64(moves[i - 1] & LOW), w.payoffs[player]
+    moves, replies, replies_to_two = trace(sim), replies_of(memory, m), replies_to_two_of(memory, m)
+    for i in range(np.int64(1), sim.traced.length):
+        player, action = np.uint64(player_of_move(moves[i])), action_of_move(moves[i])
+        last, paid = np.uint64(action_of_move(moves[i - 1])), payoffs(sim)[player]
         if paid == 0.5 or (paid < 0.5 and not m.forgetting):
             continue
         replies[player, last] = changed(replies[player, last], action, paid)
         if m.length > 1 and i > 1:
-            before = np.uint64(moves[i - 2] & LOW)
+            before = np.uint64(action_of_move(moves[i - 2]))
             replies_to_two[player, before, last] = changed(replies_to_two[player, before, last], action, paid)
     return np.bool_(True)
 
@@ -91,7 +92,7 @@ def changed(reply, action, paid):
 
 
 @dataclass(frozen=True)
-class LastGoodReply(Policy):
+class LastGoodReply(PlayoutPolicy):
     """Last good reply.
 
     prob: how often a playout's move is asked for, 0 to 1; length: how many moves at most are replied to, 1 or 2; forgetting:
@@ -104,7 +105,7 @@ class LastGoodReply(Policy):
     forgetting: bool = True
 
     def __post_init__(self) -> None:
-        checked_part("prob", self.prob)
+        probability("prob", self.prob)
         integer("length", self.length, 1, 2)
         boolean("forgetting", self.forgetting)
 

@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from ucd_envs.kernels import BYTES, HEADER, compiled, kernel
+from ucd_envs.kernels import BYTES, HEADER, action_of_move, compiled, kernel, player_of_move
 from ucd_envs.rng import unit
 from ucd_envs.rules import Rules
 from ucd_envs.structs import array_at, fields, record
 from ucd_planners.playouts.choosing import best, check_choice, gibbs, padded, part_of, scale_of, weigh
-from ucd_planners.search.interface import LOW, actions_of, moves_of
-from ucd_planners.search.policies import LEARN, SUGGEST, Policy, checked_part
+from ucd_planners.search.interface import LEARN, SUGGEST, PlayoutPolicy, probability
+from ucd_planners.search.sim import action_list, payoffs, trace
 
 MEMORY = record(
     ("players", np.int64),
@@ -80,7 +80,7 @@ def scratch_of(memory, m):
 
 
 @kernel(SUGGEST)
-def suggest(playout_actions, is_playable, config, state, w, count, memory, rng):
+def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng):
     """A move by its mean."""
     m = fields(memory, MEMORY)
     player = np.uint64(fields(state, HEADER).player)
@@ -97,7 +97,7 @@ def suggest(playout_actions, is_playable, config, state, w, count, memory, rng):
                 place += U1
             if is_playable(config, state, np.int64(place)):
                 return np.int64(place)
-    actions, means = actions_of(w), means_of(memory, m)[player]
+    actions, means = action_list(sim), means_of(memory, m)[player]
     values, weights = scratch_of(memory, m)
     listed = np.uint64(playout_actions(config, state, actions))
     if listed == U0:
@@ -110,14 +110,14 @@ def suggest(playout_actions, is_playable, config, state, w, count, memory, rng):
 
 
 @kernel(LEARN)
-def learn(w, memory):
+def learn(sim, memory):
     """Adds a simulation to the means of what each player played, and sums up the weights."""
     m = fields(memory, MEMORY)
-    moves, sums, means = moves_of(w), sums_of(memory, m), means_of(memory, m)
-    for i in range(np.uint64(w.count)):
-        player, action = np.uint64(moves[i] >> 16), np.uint64(moves[i] & LOW)
+    moves, sums, means = trace(sim), sums_of(memory, m), means_of(memory, m)
+    for i in range(np.uint64(sim.traced.length)):
+        player, action = np.uint64(player_of_move(moves[i])), np.uint64(action_of_move(moves[i]))
         sums[player, action, U0] += 1.0
-        sums[player, action, U1] += w.payoffs[player]
+        sums[player, action, U1] += payoffs(sim)[player]
         means[player, action] = np.float32(sums[player, action, U1] / sums[player, action, U0])
     if not m.greedy:
         add_up_all(memory)
@@ -160,7 +160,7 @@ def add_up(means, weights, running, guide, actions, scale):
 
 
 @dataclass(frozen=True)
-class MAST(Policy):
+class MAST(PlayoutPolicy):
     """Move-average sampling technique.
 
     prob: how often a playout's move is asked for, 0 to 1; choice: "gibbs" or "greedy"; tau: temperature of the former, 0.001 to
@@ -175,9 +175,9 @@ class MAST(Policy):
     decay: float = 0.5
 
     def __post_init__(self) -> None:
-        checked_part("prob", self.prob)
+        probability("prob", self.prob)
         check_choice(self.choice, self.tau, self.epsilon)
-        checked_part("decay", self.decay)
+        probability("decay", self.decay)
 
     @property
     def suggest(self) -> Any:

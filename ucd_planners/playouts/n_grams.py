@@ -24,14 +24,14 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from ucd_envs.kernels import BYTES, HEADER, compiled, kernel
+from ucd_envs.kernels import BYTES, HEADER, action_of_move, compiled, kernel
 from ucd_envs.rng import unit
 from ucd_envs.rules import Rules
 from ucd_envs.settings import integer
 from ucd_envs.structs import array_at, fields, popcount, record
 from ucd_planners.playouts.choosing import best, check_choice, gibbs, padded, scale_of
-from ucd_planners.search.interface import LOW, actions_of, moves_of
-from ucd_planners.search.policies import LEARN, SUGGEST, Policy, checked_part
+from ucd_planners.search.interface import LEARN, SUGGEST, PlayoutPolicy, probability
+from ucd_planners.search.sim import action_list, payoffs, trace
 
 MEMORY = record(
     ("players", np.int64),
@@ -101,18 +101,19 @@ def grams_of(memory, m):
 
 
 @kernel(SUGGEST)
-def suggest(playout_actions, is_playable, config, state, w, count, memory, rng):
+def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng):
     """A move by the mean of its n-grams."""
+    length = sim.traced.length
     m = fields(memory, MEMORY)
     if m.greedy and unit(rng) < m.epsilon:
         return np.int64(-1)
-    actions, moves, player = actions_of(w), moves_of(w), np.uint64(fields(state, HEADER).player)
+    actions, moves, player = action_list(sim), trace(sim), np.uint64(fields(state, HEADER).player)
     means, values, weights = scratch_of(memory, m)
-    if count > 0:
-        last = np.uint64(moves[count - 1] & LOW)
+    if length > 0:
+        last = np.uint64(action_of_move(moves[length - 1]))
         average(singles_of(memory, m)[player], pairs_of(memory, m)[player, last], means, m.least)
-        if count > 1 and m.words > 0:
-            before = np.uint64(moves[count - 2] & LOW)
+        if length > 1 and m.words > 0:
+            before = np.uint64(action_of_move(moves[length - 2]))
             mix(marks_of(memory, m)[player, before, last], grams_of(memory, m), context_of(m, player, before, last), means)
     else:
         average(singles_of(memory, m)[player], pairs_of(memory, m)[player, U0], means, np.float32(np.inf))
@@ -166,15 +167,15 @@ def place_of(grams, key):
 
 
 @kernel(LEARN)
-def learn(w, memory):
+def learn(sim, memory):
     """Adds a simulation to all its n-grams; whether another one has room in the table."""
     m = fields(memory, MEMORY)
-    moves, singles, pairs = moves_of(w), singles_of(memory, m), pairs_of(memory, m)
+    moves, singles, pairs = trace(sim), singles_of(memory, m), pairs_of(memory, m)
     marks, grams = marks_of(memory, m), grams_of(memory, m)
     before, last = U0, U0
-    for i in range(w.count):
-        player, action = np.uint64(moves[i]) >> U16, np.uint64(moves[i] & LOW)
-        paid = np.float32(w.payoffs[player])
+    for i in range(sim.traced.length):
+        player, action = np.uint64(moves[i]) >> U16, np.uint64(action_of_move(moves[i]))
+        paid = np.float32(payoffs(sim)[player])
         add(singles[player], action, paid)
         if i > 0:
             add(pairs[player, last], action, paid)
@@ -255,7 +256,7 @@ def mark_all(memory):
 
 
 @dataclass(frozen=True)
-class NGrams(Policy):
+class NGrams(PlayoutPolicy):
     """N-gram selection.
 
     prob: how often a playout's move is asked for, 0 to 1; length: how long n-grams are at most, 2 or 3 (with 1 it would be
@@ -275,11 +276,11 @@ class NGrams(Policy):
     most_bytes: int = 2**27
 
     def __post_init__(self) -> None:
-        checked_part("prob", self.prob)
+        probability("prob", self.prob)
         integer("length", self.length, 2, 3)
         integer("least", self.least, 1, 2**24)
         check_choice(self.choice, self.tau, self.epsilon)
-        checked_part("decay", self.decay)
+        probability("decay", self.decay)
         integer("most_bytes", self.most_bytes, 1, 2**40)
 
     @property

@@ -21,9 +21,9 @@ from ucd_envs.rng import below
 from ucd_envs.rules import Rules
 from ucd_envs.settings import integer
 from ucd_envs.structs import array_at, fields, record
-from ucd_planners.search.graph import amaf, sums
-from ucd_planners.search.interface import Selection, graph_of, path_of
-from ucd_planners.search.policies import LEARN, SUGGEST, Policy, checked_part
+from ucd_planners.search.graph import node_action_stats, node_stats
+from ucd_planners.search.interface import LEARN, SUGGEST, PlayoutPolicy, Selection, probability
+from ucd_planners.search.sim import path
 
 MEMORY = record(
     ("players", np.int64),
@@ -36,6 +36,8 @@ MEMORY = record(
 it lie the pools' actions, how many each has, and room for the values of one."""
 MEMORY_BYTES = np.uint64(MEMORY.itemsize)
 SINGLE, INDEX = np.dtype(np.float32), np.dtype(np.int32)
+VISITS = 1
+"""The column of the playouts through a node."""
 U0, U1, U2 = (np.uint64(n) for n in range(3))
 
 
@@ -60,11 +62,11 @@ def values_of(memory, m):
 
 
 @kernel(SUGGEST)
-def suggest(playout_actions, is_playable, config, state, w, count, memory, rng):
+def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng):
     """A move of the mover's pool."""
     m = fields(memory, MEMORY)
     if not m.ready:
-        fill(w, memory, m)
+        fill(graph, sim, memory, m)
         m.ready = 1
     player = np.uint64(fields(state, HEADER).player)
     pool, left = pools_of(memory, m)[player], np.uint64(counts_of(memory, m)[player])
@@ -80,26 +82,26 @@ def suggest(playout_actions, is_playable, config, state, w, count, memory, rng):
 
 
 @kernel()
-def fill(w, memory, m):
+def fill(graph, sim, memory, m):
     """Makes the pools those of a descent."""
-    g, counts = graph_of(w), counts_of(memory, m)
-    node = last_known(g, w, m.least)
+    counts = counts_of(memory, m)
+    node = last_known(graph, sim, m.least)
     for player in range(np.uint64(m.players)):
         counts[player] = 0
         if node >= 0:
             row = np.uint64(m.actions) * player
-            played = amaf(g)[np.uint64(node), row : row + np.uint64(m.actions)]
+            played = node_action_stats(graph)[np.uint64(node), row : row + np.uint64(m.actions)]
             counts[player] = take(played, pools_of(memory, m)[player], values_of(memory, m))
 
 
 @kernel()
-def last_known(g, w, least):
+def last_known(graph, sim, least):
     """The last node of the descent with at least so many playouts, or -1."""
-    path_nodes, _ = path_of(w)
-    depth = w.descent - 1
-    while depth >= 0 and sums(g)[np.uint64(path_nodes[depth]), U0] < least:
+    trail = path(sim)
+    depth = sim.leaf_depth - 1
+    while depth >= 0 and node_stats(graph)[np.uint64(trail[0, depth]), VISITS] < least:
         depth -= 1
-    return np.int64(path_nodes[depth]) if depth >= 0 else np.int64(-1)
+    return np.int64(trail[0, depth]) if depth >= 0 else np.int64(-1)
 
 
 @kernel()
@@ -122,14 +124,14 @@ def take(played, pool, values):
 
 
 @kernel(LEARN)
-def learn(w, memory):
+def learn(sim, memory):
     """The next playout needs other pools."""
     fields(memory, MEMORY).ready = 0
     return np.bool_(True)
 
 
 @dataclass(frozen=True)
-class PoolRAVE(Policy):
+class PoolRAVE(PlayoutPolicy):
     """Playouts with the best moves by RAVE.
 
     prob: how often a playout's move is asked for, 0 to 1; size: actions in a pool, 1 to 65535; least: playouts of the position
@@ -141,7 +143,7 @@ class PoolRAVE(Policy):
     least: int = 50
 
     def __post_init__(self) -> None:
-        checked_part("prob", self.prob)
+        probability("prob", self.prob)
         integer("size", self.size, 1, 2**16 - 1)
         integer("least", self.least, 1, 2**31 - 1)
 
@@ -168,7 +170,7 @@ class PoolRAVE(Policy):
         fields(memory, MEMORY).ready = 0
 
 
-def check_pools(policies: Iterable[Policy], selection: Selection) -> None:
+def check_pools(policies: Iterable[PlayoutPolicy], selection: Selection) -> None:
     """Raises ValueError for a PoolRAVE with a selection that keeps no RAVE values."""
-    if any(isinstance(policy, PoolRAVE) for policy in policies) and selection.layout(1).amaf == 0:
+    if any(isinstance(policy, PoolRAVE) for policy in policies) and not selection.layout(1, 1).node_action_stats:
         raise ValueError(f"PoolRAVE needs a selection that keeps RAVE values, such as RAVE(), not {selection}")

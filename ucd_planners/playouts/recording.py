@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.kernels import kernel
+from ucd_envs.kernels import action_of_move, kernel
 from ucd_envs.rules import Rules
 from ucd_envs.structs import fields, record
-from ucd_planners.search.interface import LOW, moves_of
-from ucd_planners.search.policies import LEARN, Policy, no_suggestion
+from ucd_planners.search.interface import LEARN, PlayoutPolicy, suggest_nothing
+from ucd_planners.search.sim import trace
 
 NEAR = 3
 """[BHRF section 5]"""
-LOCALITY = record(("rows", np.int64), ("columns", np.int64), ("near", np.int64), ("pairs", np.int64))
-"""`near`: moves near the one before, of the `pairs` of a move and one before that are both cells."""
+LOCALITY = record(("rows", np.int64), ("columns", np.int64), ("moves", np.int64), ("near", np.int64), ("pairs", np.int64))
+"""`moves`: of playouts; `near`: those near the one before, of the `pairs` of a move and one before that are both cells."""
 
 
 @kernel()
@@ -30,11 +30,12 @@ def apart(action, other, columns):
 
 
 @kernel(LEARN)
-def compare(w, memory):
+def compare(sim, memory):
     """Counts the moves of a playout, each with the one before, which may be the last of the descent."""
-    m, moves = fields(memory, LOCALITY), moves_of(w)
-    for i in range(max(w.descent, 1), w.count):
-        before, action = moves[i - 1] & LOW, moves[i] & LOW
+    m, moves = fields(memory, LOCALITY), trace(sim)
+    m.moves += sim.traced.length - sim.leaf_depth
+    for i in range(max(sim.leaf_depth, 1), sim.traced.length):
+        before, action = action_of_move(moves[i - 1]), action_of_move(moves[i])
         if max(before, action) < m.rows * m.columns:
             m.pairs += 1
             m.near += sum(apart(action, before, m.columns)) <= NEAR
@@ -42,7 +43,7 @@ def compare(w, memory):
 
 
 @dataclass(frozen=True)
-class Locality(Policy):
+class Locality(PlayoutPolicy):
     """Records how local playouts are."""
 
     prob = 1.0
@@ -50,7 +51,7 @@ class Locality(Policy):
     @property
     def suggest(self) -> Any:
         """Nothing."""
-        return no_suggestion
+        return suggest_nothing
 
     @property
     def learn(self) -> Any:
@@ -70,4 +71,4 @@ class Locality(Policy):
     def begin(self, memory: np.ndarray, goes_on: bool) -> None:
         """Nothing is counted."""
         counts = fields(memory, LOCALITY)
-        counts.near = counts.pairs = 0
+        counts.moves = counts.near = counts.pairs = 0

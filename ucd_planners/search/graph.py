@@ -1,16 +1,14 @@
-"""The search graph: positions as nodes, moves as edges, a table from positions to nodes, and how all of them grow.
+"""The search graph: positions as nodes, actions as edges, a table of transpositions, and blocks of numbers for selections.
 
-A node's tried edges lie together in one block, which moves to a larger one when it is full and leaves its place to another
-node; an edge is therefore named for good by its source and its slot in the block. A node's moves are listed when a descent
-first chooses there, and those not tried yet cost two bytes each. In a tree (without a table) an edge gets its node only at
-its second visit. The edges into a node are a linked list. Table entries compare whole positions, so no two positions ever
-share a node ([UCD] section 4 asks for that).
+A node's expanded edges lie together, and the block moves to a larger one when it is full and leaves its place to another node;
+an edge is therefore named for good by its source and its slot. A node's actions are listed when a descent first chooses there,
+and untried ones cost two bytes each. In a tree an edge gets its node only at its second visit. The edges into a node are a
+linked list. The table compares whole keys and plies, so no two positions ever share a node [UCD section 4], and since every
+edge goes one ply down there are no cycles.
 
-Statistics: an edge e keeps n(e), w(e) and n'(e), w'(e); `exploit` and `explore` are the two numbers from which selection makes
-its value, `exploit + weight(source) * explore`; `sums` holds what a selection keeps at nodes, `amaf` and `mixed` what was
-played after them (all moves as first).
-
-Kernels know a graph as one record, GRAPH, of counts, sizes and addresses of arrays; `nodes(g)`, `edges(g)` ... are the arrays.
+The graph knows shapes, not algorithms: `node_stats`, `edge_stats`, `node_action_stats` and `initial_stats` have as many columns
+as a selection's layout names. Two numbers of each edge are the graph's own, since every choice reads them: the largest
+`mean_value + exploration_scale * exploration` of a node is chosen.
 """
 
 from __future__ import annotations
@@ -19,362 +17,265 @@ import numpy as np
 from numba import from_dtype, types
 
 from ucd_envs.kernels import BYTES, kernel
-from ucd_envs.structs import array_at, fields, record
+from ucd_envs.structs import BLOCK, array_at, fields, record
 
 NODE = record(
     ("first_edge", np.int32),
-    ("first_move", np.int32),
-    ("in_source", np.int32),
-    ("stamp", np.int32),
-    ("moves", np.uint16),
-    ("tried", np.uint16),
+    ("first_action", np.int32),
+    ("first_in", np.int64),
+    ("ply", np.int32),
+    ("legal", np.uint16),
+    ("expanded", np.uint16),
     ("room", np.uint16),
-    ("in_slot", np.uint16),
     ("mover", np.int16),
-    ("distance", np.uint16),
-    ("slot", np.int32),
 )
-"""`moves`: legal moves, 0 until listed; the first `tried` of them have edges, in a block of `room` places. `in_source`,
-`in_slot`: head of the list of edges into the node (source -1: none). `stamp`, `distance`, `slot`: marks of the backup."""
+"""`legal`: its number of legal actions, 0 until they are listed; the first `expanded` of them have edges, in a block of `room`
+places. `first_in`: the head of the list of edges into the node, -1 for none."""
 EDGE = record(
-    ("visits", np.int32),
-    ("ended", np.int32),
-    ("target", np.int32),
-    ("next_source", np.int32),
-    ("action", np.uint16),
-    ("next_slot", np.uint16),
+    ("visits", np.int32), ("leaf_visits", np.int32), ("next_in", np.int64), ("target", np.int32), ("action", np.uint16)
 )
-"""`visits` n(e), `ended` n'(e), `target` a node or -1, `next_*`: the next edge into the same target."""
-
-ARRAYS = (
-    "nodes",
-    "edges",
-    "exploit",
-    "explore",
-    "payoff",
-    "ended_payoff",
-    "shares",
-    "weight",
-    "sums",
-    "amaf",
-    "mixed",
-    "pending",
-    "frontier",
-    "positions",
-    "table",
-    "moves",
-    "priors",
-    "free",
-)
-COUNTS = (
-    "node_count",
-    "edge_count",
-    "edge_places",
-    "move_count",
-    "links",
-    "depth",
-    "playouts",
-    "stamp",
-    "widest",
-    "wanted",
-    "root",
-    "kept",
-    "node_room",
-    "edge_room",
-    "move_room",
-    "table_size",
-    "players",
-    "words",
-    "columns",
-    "share_columns",
-    "actions",
-    "most_edges",
-    "has_table",
-    "keeps_ended",
-    "adds_all",
-    "amaf_kind",
-    "adds_leaf",
-    "has_chooser",
-    "has_priors",
-)
+"""`visits` n(e), `leaf_visits` n'(e): simulations through the edge, and those whose path ended with it; `target`: a node,
+NONE or FINISHED; `next_in`: the next edge into the same target. An edge in such a list is source * 2**16 + slot."""
 GRAPH = record(
-    *((name, np.int64) for name in COUNTS),
-    *((name, np.uint64) for name in ARRAYS),
-    ("urgency", np.float64),
-    ("whole", np.int64, (16,)),
-    ("constants", np.float64, (8,)),
+    ("nodes", BLOCK),
+    ("edges", BLOCK),
+    ("actions", BLOCK),
+    ("keys", BLOCK),
+    ("node_actions", BLOCK),
+    ("slots", BLOCK),
+    ("free_blocks", BLOCK),
+    ("edge_count", np.int64),
+    ("most_edges", np.int64),
+    ("root", np.int64),
+    ("playouts", np.int64),
+    ("depth", np.int64),
+    ("transpositions", np.int64),
+    ("first_play_urgency", np.float64),
+    ("parameters", np.uint64),
 )
-"""Counts: nodes, edges, places of edges given out, moves listed, edges that met a known position, plies of the longest
-descent, playouts, backups begun, the longest frontier, what has to grow before the search can go on, the root, and the edges
-left when the graph was last rebuilt; sizes and facts (`most_edges`: the edges allowed; `adds_all`: whether all positions of
-a simulation are added; `amaf_kind`: as in the selection's layout; `adds_leaf`: whether a new position gets its node at once
-rather than when it is reached again; `has_chooser`: whether the loop's own choice is not used; `has_priors`: whether moves have
-some); addresses of arrays; the bound of untried moves; and the selection's parameters, as its kernel lays them out."""
-PLACES = {name: place for place, name in enumerate((*COUNTS, *ARRAYS))}
-"""Where each count and address lies in the record, in words of 8 bytes."""
+"""Blocks; edges, of which `edges.length` places are given out, and their largest number; playouts of the search, the plies of
+its longest path, edges that led to a known position; the bound of untried actions; the address of the selection's
+parameters."""
 GRAPH_RECORD = from_dtype(GRAPH)
 """A graph in the signature of a kernel."""
 
+NONE, FINISHED = -1, -2
+"""Targets of an edge without a node: none so far, and the end of the game."""
 REAL, SINGLE, INDEX, WORD, ACTION = (np.dtype(kind) for kind in (np.float64, np.float32, np.int32, np.uint64, np.uint16))
-"""What arrays hold."""
-
-MORE_NODES, MORE_EDGES, MORE_MOVES, MORE_MEMORY, BROKEN = 1, 2, 3, 4, 5
-"""What `wanted` says; MORE_MEMORY: policies do; BROKEN: nothing helps, a kernel that calls back into Python has failed."""
-
 HASH = np.uint64(0x9E3779B97F4A7C15)
-U1, U29, U32 = np.uint64(1), np.uint64(29), np.uint64(32)
+U1, U16, U29, U32, LOW = np.uint64(1), np.uint64(16), np.uint64(29), np.uint64(32), np.int64(0xFFFF)
+NODE_BYTES, EDGE_BYTES, REAL_BYTES = np.uint64(NODE.itemsize), np.uint64(EDGE.itemsize), np.uint64(8)
 
 
 @kernel(inline=True)
-def nodes(g):
-    """[node_room] NODE."""
-    return array_at(g.nodes, (g.node_room,), NODE)
+def nodes(graph):
+    """[nodes.room] NODE."""
+    return array_at(graph.nodes.address, (graph.nodes.room,), NODE)
 
 
 @kernel(inline=True)
-def edges(g):
-    """[edge_room] EDGE."""
-    return array_at(g.edges, (g.edge_room,), EDGE)
+def node_stats(graph):
+    """[nodes.room, nodes.columns] float64: the exploration scale, then the selection's own."""
+    address = graph.nodes.address + np.uint64(graph.nodes.room) * NODE_BYTES
+    return array_at(address, (graph.nodes.room, graph.nodes.columns), REAL)
 
 
 @kernel(inline=True)
-def exploit(g):
-    """[edge_room] float64: the mean that selection sees, for the source's mover."""
-    return array_at(g.exploit, (g.edge_room,), REAL)
+def edges(graph):
+    """[edges.room] EDGE."""
+    return array_at(graph.edges.address, (graph.edges.room,), EDGE)
 
 
 @kernel(inline=True)
-def explore(g):
-    """[edge_room] float64: what the source's weight multiplies."""
-    return array_at(g.explore, (g.edge_room,), REAL)
+def mean_value(graph):
+    """[edges.room] float64: the mean payoff that selection sees, for the source's mover."""
+    address = graph.edges.address + np.uint64(graph.edges.room) * EDGE_BYTES
+    return array_at(address, (graph.edges.room,), REAL)
 
 
 @kernel(inline=True)
-def payoff(g):
-    """[edge_room, players] float64: w(e)."""
-    return array_at(g.payoff, (g.edge_room, g.players), REAL)
+def exploration(graph):
+    """[edges.room] float64: the factor of the source's exploration scale."""
+    address = graph.edges.address + np.uint64(graph.edges.room) * (EDGE_BYTES + REAL_BYTES)
+    return array_at(address, (graph.edges.room,), REAL)
 
 
 @kernel(inline=True)
-def ended_payoff(g):
-    """[edge_room, players] float64: w'(e), or no rows where the selection needs none."""
-    return array_at(g.ended_payoff, (g.edge_room if g.keeps_ended else 0, g.players), REAL)
+def edge_stats(graph):
+    """[edges.room, edges.columns] float64: the value sum w(e) of each player, then the selection's own."""
+    address = graph.edges.address + np.uint64(graph.edges.room) * (EDGE_BYTES + REAL_BYTES + REAL_BYTES)
+    return array_at(address, (graph.edges.room, graph.edges.columns), REAL)
 
 
 @kernel(inline=True)
-def shares(g):
-    """[edge_room, share_columns] float64: what the edge adds to those of its source's sums that are not of w."""
-    return array_at(g.shares, (g.edge_room, g.share_columns), REAL)
+def actions(graph):
+    """[actions.room] uint16: the actions of every listed node, expanded ones first."""
+    return array_at(graph.actions.address, (graph.actions.room,), ACTION)
 
 
 @kernel(inline=True)
-def weight(g):
-    """[node_room] float64: what multiplies `explore`."""
-    return array_at(g.weight, (g.node_room,), REAL)
+def initial_stats(graph):
+    """[actions.room, actions.columns] float32: playouts and payoffs that an action is given before its first visit."""
+    address = graph.actions.address + np.uint64(graph.actions.room) * np.uint64(2)
+    return array_at(address, (graph.actions.room, graph.actions.columns), SINGLE)
 
 
 @kernel(inline=True)
-def sums(g):
-    """[node_room, columns] float64, as the selection lays them out."""
-    return array_at(g.sums, (g.node_room, g.columns), REAL)
+def keys(graph):
+    """[keys.room, keys.columns] uint64: the keys of positions; no columns where they are not asked for."""
+    return array_at(graph.keys.address, (graph.keys.room, graph.keys.columns), WORD)
 
 
 @kernel(inline=True)
-def amaf(g):
-    """[node_room, players * actions, 2] float32, or no rows: of the playouts through a node those in which a player played an
-    action there or later, and what they paid the player. Whole numbers are exact up to 2**24."""
-    return array_at(g.amaf, (g.node_room if g.amaf_kind > 0 else 0, g.players * g.actions, 2), SINGLE)
+def node_action_stats(graph):
+    """[node_actions.room, node_actions.columns, 2] float32: playouts and payoffs by the actions played after a node."""
+    return array_at(graph.node_actions.address, (graph.node_actions.room, graph.node_actions.columns, 2), SINGLE)
 
 
 @kernel(inline=True)
-def mixed(g):
-    """[node_room, actions, 2] float32, or no rows: the same for the node's mover, and the playouts through a node or one of its
-    children."""
-    return array_at(g.mixed, (g.node_room if g.amaf_kind > 1 else 0, g.actions, 2), SINGLE)
+def transpositions(graph):
+    """[slots.room] int32, a power of two or empty: node + 1, or 0."""
+    return array_at(graph.slots.address, (graph.slots.room,), INDEX)
 
 
 @kernel(inline=True)
-def pending(g):
-    """[2 * node_room, columns] float64: changes of sums in the backup under way, a row for each node of the frontier."""
-    return array_at(g.pending, (2 * g.node_room, g.columns), REAL)
+def free_blocks(graph):
+    """[free_blocks.room] int32: by size, the first free block of edges, linked through `target`; -1 for none."""
+    return array_at(graph.free_blocks.address, (graph.free_blocks.room,), INDEX)
 
 
 @kernel(inline=True)
-def frontier(g):
-    """[2, node_room] int32: nodes with changes at the ply under way and at the one above, from the front."""
-    return array_at(g.frontier, (2, g.node_room), INDEX)
+def parameters(graph, layout):
+    """The selection's parameters, a record of its layout."""
+    return array_at(graph.parameters, (1,), layout)[0]
 
 
 @kernel(inline=True)
-def positions(g):
-    """[node_room, words] uint64; no words where positions are not asked for."""
-    return array_at(g.positions, (g.node_room, g.words), WORD)
-
-
-@kernel(inline=True)
-def table(g):
-    """[table_size] int32, a power of two: node + 1, or 0."""
-    return array_at(g.table, (g.table_size,), INDEX)
-
-
-@kernel(inline=True)
-def moves(g):
-    """[move_room] uint16: every listed node's actions, tried ones first."""
-    return array_at(g.moves, (g.move_room,), ACTION)
-
-
-@kernel(inline=True)
-def priors(g):
-    """[move_room, 2] float32, or no rows: playouts that each of these is taken to have had before the first, and what they paid
-    the mover."""
-    return array_at(g.priors, (g.move_room if g.has_priors else 0, 2), SINGLE)
-
-
-@kernel(inline=True)
-def free(g):
-    """[actions + 1] int32: by size, the first free block of edge places, linked through `target`; -1 none."""
-    return array_at(g.free, (g.actions + 1,), INDEX)
+def merges(graph):
+    """Whether positions share nodes."""
+    return graph.slots.room > 0
 
 
 @kernel()
-def add_node(g, words, mover):
-    """Enters a position as a node without moves or edges; its number. Needs room for one node."""
-    node = g.node_count
-    g.node_count += 1
-    made = nodes(g)[node]
+def add_node(graph, key, mover, ply):
+    """Adds a position without edges; returns its node. Needs room for one node."""
+    node = graph.nodes.length
+    graph.nodes.length += 1
+    made = nodes(graph)[node]
     made.first_edge = 0
-    made.first_move = 0
-    made.in_source = -1
-    made.in_slot = 0
-    made.stamp = 0
-    made.distance = 0
-    made.slot = 0
-    made.moves = 0
-    made.tried = 0
+    made.first_action = 0
+    made.first_in = -1
+    made.ply = ply
+    made.legal = 0
+    made.expanded = 0
     made.room = 0
     made.mover = mover
-    weight(g)[node] = 0.0
-    for column in range(g.columns):
-        sums(g)[node, column] = 0.0
-    for i in range(g.players * g.actions if g.amaf_kind > 0 else 0):
-        amaf(g)[node, i, 0] = 0.0
-        amaf(g)[node, i, 1] = 0.0
-    for i in range(g.actions if g.amaf_kind > 1 else 0):
-        mixed(g)[node, i, 0] = 0.0
-        mixed(g)[node, i, 1] = 0.0
-    for i in range(g.words):
-        positions(g)[node, i] = words[i]
-    if g.has_table:
-        enter(g, node)
+    for column in range(graph.nodes.columns):
+        node_stats(graph)[node, column] = 0.0
+    for column in range(graph.node_actions.columns):
+        node_action_stats(graph)[node, column, 0] = 0.0
+        node_action_stats(graph)[node, column, 1] = 0.0
+    for i in range(graph.keys.columns):
+        keys(graph)[node, i] = key[i]
+    if merges(graph):
+        insert(graph, node)
     return node
 
 
 @kernel()
-def entry_of(g, words):
-    """Where the table's search for a position begins."""
-    mixed = HASH
-    for i in range(np.uint64(g.words)):
-        mixed = (mixed ^ words[i]) * HASH
+def slot_of(graph, key, ply):
+    """The slot at which the table's search for a position begins."""
+    mixed = HASH ^ np.uint64(ply)
+    for i in range(np.uint64(graph.keys.columns)):
+        mixed = (mixed ^ key[i]) * HASH
         mixed ^= mixed >> U29
     mixed ^= mixed >> U32
-    return mixed & np.uint64(g.table_size - 1)
+    return mixed & np.uint64(graph.slots.room - 1)
 
 
 @kernel()
-def enter(g, node):
-    """Puts a node into the table."""
-    entries = table(g)
-    entry = entry_of(g, positions(g)[node])
-    while entries[entry] != 0:
-        entry = (entry + U1) & np.uint64(g.table_size - 1)
-    entries[entry] = node + 1
+def insert(graph, node):
+    """Puts a node into the table. Needs a free slot."""
+    slots = transpositions(graph)
+    slot = slot_of(graph, keys(graph)[node], nodes(graph)[node].ply)
+    while slots[slot] != 0:
+        slot = (slot + U1) & np.uint64(graph.slots.room - 1)
+    slots[slot] = node + 1
 
 
 @kernel(types.void(BYTES))
-def enter_all(graph):
+def insert_all(graph):
     """Fills an empty table with all nodes."""
     g = fields(graph, GRAPH)
-    for node in range(g.node_count):
-        enter(g, node)
+    for node in range(g.nodes.length):
+        insert(g, node)
 
 
 @kernel()
-def find(g, words):
-    """The node of a position, or -1."""
-    entries, known = table(g), positions(g)
-    entry = entry_of(g, words)
-    while entries[entry] != 0:
-        node = np.int64(entries[entry]) - 1
-        same = True
-        for i in range(np.uint64(g.words)):
-            same = same and known[node, i] == words[i]
+def lookup(graph, key, ply):
+    """Returns the node of a position, or -1."""
+    slots, known, records = transpositions(graph), keys(graph), nodes(graph)
+    slot = slot_of(graph, key, ply)
+    while slots[slot] != 0:
+        node = np.int64(slots[slot]) - 1
+        same = records[node].ply == ply
+        for i in range(np.uint64(graph.keys.columns)):
+            same = same and known[node, i] == key[i]
         if same:
             return node
-        entry = (entry + U1) & np.uint64(g.table_size - 1)
+        slot = (slot + U1) & np.uint64(graph.slots.room - 1)
     return np.int64(-1)
 
 
 @kernel()
-def next_room(tried, moves):
-    """Places in the block after one of `tried` places: half as many again, but no more than there are moves."""
-    return min(tried + (tried >> 1) + 1, moves)
+def larger_room(expanded, legal):
+    """Places in the block that follows one of `expanded` places: half as many again, at most `legal`."""
+    return min(expanded + (expanded >> 1) + 1, legal)
 
 
 @kernel()
-def add_edge(g, node, choice):
-    """Makes the edge of a node's untried move at place `choice` of its list; its number. Needs room for a larger block."""
-    source, actions = nodes(g)[node], moves(g)
-    tried = np.int64(source.tried)
-    if tried == source.room:
-        move_block(g, source, next_room(tried, np.int64(source.moves)))
-    first = np.int64(source.first_move)
-    action = actions[first + choice]
-    actions[first + choice] = actions[first + tried]
-    actions[first + tried] = action
-    if g.has_priors:
-        a, b = np.uint64(first + choice), np.uint64(first + tried)
-        for i in range(2):
-            priors(g)[a, i], priors(g)[b, i] = priors(g)[b, i], priors(g)[a, i]
-    number = np.int64(source.first_edge) + tried
-    source.tried = tried + 1
-    g.edge_count += 1
-    edge = edges(g)[number]
+def add_edge(graph, node, choice):
+    """Expands the untried action at place `choice` of a node's list; returns its edge. Needs room for a larger block."""
+    source, listed = nodes(graph)[node], actions(graph)
+    expanded = np.int64(source.expanded)
+    if expanded == source.room:
+        move_block(graph, source, larger_room(expanded, np.int64(source.legal)))
+    # The expanded actions stay in front, in the order of their edges.
+    first = np.int64(source.first_action)
+    action = listed[first + choice]
+    listed[first + choice] = listed[first + expanded]
+    listed[first + expanded] = action
+    a, b, given = np.uint64(first + choice), np.uint64(first + expanded), initial_stats(graph)
+    for i in range(graph.actions.columns):
+        given[a, i], given[b, i] = given[b, i], given[a, i]
+    number = np.int64(source.first_edge) + expanded
+    source.expanded = expanded + 1
+    graph.edge_count += 1
+    edge = edges(graph)[number]
     edge.visits = 0
-    edge.ended = 0
-    edge.target = -1
-    edge.next_source = -1
-    edge.next_slot = 0
+    edge.leaf_visits = 0
+    edge.target = NONE
+    edge.next_in = -1
     edge.action = action
-    for player in range(g.players):
-        payoff(g)[number, player] = 0.0
-        if g.keeps_ended:
-            ended_payoff(g)[number, player] = 0.0
-    for column in range(g.share_columns):
-        shares(g)[number, column] = 0.0
+    for column in range(graph.edges.columns):
+        edge_stats(graph)[number, column] = 0.0
     return number
 
 
 @kernel()
-def move_block(g, source, room):
-    """Gives a node's edges a block of `room` places; the old one is free for others."""
-    blocks, records = free(g), edges(g)
+def move_block(graph, source, room):
+    """Gives a node's edges a block of `room` places; the old block is free for others."""
+    blocks, records = free_blocks(graph), edges(graph)
     if blocks[room] >= 0:
         first = np.int64(blocks[room])
         blocks[room] = records[first].target
     else:
-        first = g.edge_places
-        g.edge_places += room
+        first = graph.edges.length
+        graph.edges.length += room
     old = np.int64(source.first_edge)
-    for i in range(np.int64(source.tried)):
-        records[first + i] = records[old + i]
-        exploit(g)[first + i] = exploit(g)[old + i]
-        explore(g)[first + i] = explore(g)[old + i]
-        for player in range(g.players):
-            payoff(g)[first + i, player] = payoff(g)[old + i, player]
-            if g.keeps_ended:
-                ended_payoff(g)[first + i, player] = ended_payoff(g)[old + i, player]
-        for column in range(g.share_columns):
-            shares(g)[first + i, column] = shares(g)[old + i, column]
+    for i in range(np.int64(source.expanded)):
+        copy_edge(graph, old + i, graph, first + i)
+    # A free block is linked through the `target` of its first edge.
     if source.room > 0:
         records[old].target = blocks[source.room]
         blocks[source.room] = old
@@ -383,11 +284,26 @@ def move_block(g, source, room):
 
 
 @kernel()
-def link(g, node, number, target):
-    """Lets an edge lead to a node, and the node know the edge."""
-    edge, into = edges(g)[number], nodes(g)[target]
+def copy_edge(graph, old, other, new):
+    """Copies an edge with its statistics to a place of a graph."""
+    edges(other)[new] = edges(graph)[old]
+    mean_value(other)[new] = mean_value(graph)[old]
+    exploration(other)[new] = exploration(graph)[old]
+    for column in range(graph.edges.columns):
+        edge_stats(other)[new, column] = edge_stats(graph)[old, column]
+
+
+@kernel(inline=True)
+def edge_in(graph, reference):
+    """The source and the number of an edge in a list of edges into a node."""
+    source = reference >> 16
+    return source, np.int64(nodes(graph)[source].first_edge) + (reference & LOW)
+
+
+@kernel()
+def link(graph, node, number, target):
+    """Lets an edge lead to a node, and puts it first in the list of edges into that."""
+    edge, into = edges(graph)[number], nodes(graph)[target]
     edge.target = target
-    edge.next_source = into.in_source
-    edge.next_slot = into.in_slot
-    into.in_source = node
-    into.in_slot = number - nodes(g)[node].first_edge
+    edge.next_in = into.first_in
+    into.first_in = node << 16 | (number - nodes(graph)[node].first_edge)

@@ -1,13 +1,23 @@
-"""What a selection is to the search: a kernel that chooses, one that backs up, their parameters, and columns in the graph.
+"""The contract of the search with selections, playout policies and initial statistics.
 
-At each node of a descent the search calls `choose(g, w, node, may_add, rng)`, which answers the place of a move in the node's
-list: the first `tried` have edges; `may_add` says whether one without may be chosen; -1: there is nothing to choose from. Where
-moves have priors (`g.has_priors`, `priors(g)`), a kernel of its own has to heed them.
+A *selection* chooses actions on the way down and backs values up. At each node the search calls `select(graph, sim, node,
+may_add)`, which returns the place of an action in the node's list: the first `expanded` of them have edges, and `may_add` says
+whether one without may be chosen; -1 if there is nothing to choose from. After each simulation it calls `backup(graph, sim)`:
+the first `sim.path.length` entries of `path(sim)` are the sources and edges of the path, `payoffs(sim)` each player's payoff.
+The backup leaves `mean_value`, `exploration` and the exploration scale right for the next choice.
 
-After each simulation it calls `back_up(g, w, length)` with the records of the graph and of the simulation: the first `length`
-entries of `path_of(w)` are the sources and edges of the descent, the first `w.count` of `moves_of(w)` its moves and then those
-of the playout where the selection asks for them, `w.payoffs` each player's payoff. The kernel leaves `exploit`, `explore` and
-`weight` right for the next choice.
+A *playout policy* is asked with the probability `prob` for a move of a playout: `suggest(playout_actions, is_playable, config,
+state, graph, sim, memory, rng)` returns a playable action, or -1 to leave the move to the next policy and in the end to the
+game's random one. `playout_actions(config, state, actions)` lists the playable actions in any order, `is_playable(config,
+state, action)` says it of one; `action_list(sim)` has room for a list. `trace(sim)` are the moves of the simulation from the
+root on, `sim.traced.length` of them, and the first `sim.leaf_depth` are those of the descent. After each simulation the search
+calls `learn(sim, memory)` of all, which returns whether the memory has room for another simulation; if not, the search stops
+until `grown` has made room. A search with several workers has a memory for each.
+
+*Initial statistics* are virtual playouts of untried actions. When a node's actions are listed, the search calls
+`initial(config, state, sim, memory, actions, values)`, which writes a row of `values` for each of `actions`: a number of
+playouts and their payoffs for the mover in sum, 0 and 0 for nothing known. Choices add them to the real playouts; they count in
+no result.
 """
 
 from __future__ import annotations
@@ -15,127 +25,149 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numba import from_dtype, types
+from numba import types
+from numba.core.types import FunctionType
 
-from ucd_envs.kernels import RNG, kernel
+from ucd_envs.kernels import ACTIONS, BYTES, IS_LEGAL, LEGAL_ACTIONS, RNG, kernel
+from ucd_envs.rules import Rules
 from ucd_envs.settings import real
-from ucd_envs.structs import array_at, record
-from ucd_planners.search.graph import GRAPH, GRAPH_RECORD, INDEX
+from ucd_planners.search.graph import GRAPH_RECORD
+from ucd_planners.search.sim import SIM_RECORD
 
-MOST_PLAYERS, MOST_POLICIES = 16, 4
-LOW = np.int64(0xFFFF)
-"""The bits of a move that are its action."""
+MOST_POLICIES = 4
 
-WORK = record(
-    ("path_nodes", np.uint64),
-    ("path_edges", np.uint64),
-    ("path_room", np.int64),
-    ("payoffs", np.float64, (MOST_PLAYERS,)),
-    ("moves", np.uint64),
-    ("descent", np.int64),
-    ("count", np.int64),
-    ("notes", np.uint64),
-    ("actions", np.uint64),
-    ("action_room", np.int64),
-    ("graph", np.uint64),
-    ("policies", np.int64),
-    ("full", np.int64),
-    ("probs", np.float64, (MOST_POLICIES,)),
-    ("suggested", np.int64, (MOST_POLICIES,)),
-    ("played", np.int64),
-    ("reference", np.int64),
-    ("rounds", np.int64),
+SELECT = types.int64(GRAPH_RECORD, SIM_RECORD, types.int64, types.boolean)
+BACKUP = types.void(GRAPH_RECORD, SIM_RECORD)
+SUGGEST = types.int64(
+    *(FunctionType(LEGAL_ACTIONS), FunctionType(IS_LEGAL)), *(BYTES, BYTES, GRAPH_RECORD, SIM_RECORD, BYTES, RNG)
 )
-"""What one simulation leaves for its selection and policies: the addresses of the path and its capacity, each player's payoff,
-the address of the moves, how many those of the descent are and how many all, the addresses of room for notes and for a list of
-actions, and of the graph, how many policies play out, which of them, a bit for each, have no room left, how often each is
-asked, and how many moves each has suggested of how many in playouts since the search began; and, for a selection to remember, a
-node of the descent and how often it has taken notes."""
-WORK_RECORD = from_dtype(WORK)
-CHOOSE = types.int64(GRAPH_RECORD, WORK_RECORD, types.int64, types.boolean, RNG)
-BACK_UP = types.void(GRAPH_RECORD, WORK_RECORD, types.int64)
-
-
-@kernel(inline=True)
-def path_of(w):
-    """Sources and edges of the descent: two [path_room] int32."""
-    return array_at(w.path_nodes, (w.path_room,), INDEX), array_at(w.path_edges, (w.path_room,), INDEX)
-
-
-@kernel(inline=True)
-def moves_of(w):
-    """The simulation's moves from the root on, each player * 2**16 + action: [path_room] int32."""
-    return array_at(w.moves, (w.path_room,), INDEX)
-
-
-@kernel(inline=True)
-def actions_of(w):
-    """Room for a list of all actions: [actions] int32."""
-    return array_at(w.actions, (w.action_room,), INDEX)
-
-
-@kernel(inline=True)
-def graph_of(w):
-    """The search's graph: a record of GRAPH."""
-    return array_at(w.graph, (1,), GRAPH)[0]
-
-
-@kernel(inline=True)
-def notes_of(w, pairs):
-    """Two numbers for every action of a player, to note what was played: [2, pairs] int32."""
-    return array_at(w.notes, (2, pairs), INDEX)
+LEARN = types.boolean(SIM_RECORD, BYTES)
+INITIAL = types.void(BYTES, BYTES, SIM_RECORD, BYTES, ACTIONS, types.float32[:, ::1])
 
 
 class Layout(NamedTuple):
-    """What a selection needs in the graph."""
+    """The statistics that a selection keeps in the graph, by their names."""
 
-    table: bool
+    merges: bool
     """Whether positions share nodes."""
-    columns: int
-    """Sums a node."""
-    shares: int
-    """Shares an edge."""
-    ended: bool
-    """Whether w'(e) is kept."""
-    amaf: int = 0
-    """What is kept of the actions played after a node: 0 nothing, 1 what its own playouts played, 2 that of its children
-    beside. If anything is, the playout's moves are move_of."""
+    node_stats: tuple[str, ...]
+    """Numbers of a node; the first is the exploration scale, the second the visits of its edges."""
+    edge_stats: tuple[str, ...]
+    """Numbers of an edge; the first are the value sums of the players."""
+    node_action_stats: tuple[str, ...] = ()
+    """Counted playouts of actions after a node: a count and a sum of payoffs for each action of each name. "all" stands for
+    the actions of all players. If there are any, playouts are traced and a new position gets its node at once."""
+    scratch: tuple[int, int] = (0, 0)
+    """Bytes of scratch in the simulation: fixed, and for each node."""
+    traced: bool = False
+    """Whether the backup reads the moves of the simulation."""
 
-    @property
-    def adds_leaf(self) -> bool:
-        """Whether a new position gets its node at once: where it can be found, or where its playouts are kept."""
-        return self.table or self.amaf > 0
-
-
-class Parameters(NamedTuple):
-    """A selection's parameters, as its kernel lays them out in the graph's record."""
-
-    whole: np.ndarray
-    """[at most 16] int64."""
-    constants: np.ndarray
-    """[at most 8] float64."""
+    def column(self, kind: str, name: str) -> int:
+        """Returns the column of a name in "node_stats" or "edge_stats". Raises ValueError for an unknown name."""
+        return tuple(getattr(self, kind)).index(name)
 
 
 class Selection(Protocol):
-    """What the graph and the planner ask of a selection."""
+    """A selection, as the graph and the planner know it."""
 
     @property
-    def chooser(self) -> Any:
-        """What chooses, declared with @kernel(CHOOSE), or None for `choose` of ucb.py, which is compiled into the loop."""
+    def select_kernel(self) -> Any:
+        """The choice, declared with @kernel(SELECT); None for `select_action` of ucb.py, which is compiled into the loop."""
+
+    @property
+    def backup_kernel(self) -> Any:
+        """The backup, declared with @kernel(BACKUP)."""
+
+    def layout(self, players: int, actions: int) -> Layout:
+        """Returns its statistics in the graph of a game."""
+
+    def parameters(self, players: int, actions: int) -> np.ndarray:
+        """Returns the record that its kernels read as `graph.parameters`: [any] uint8."""
+
+
+class PlayoutPolicy(Protocol):
+    """A playout policy, as the search knows it. One that inherits from this learns nothing but where it says so."""
+
+    @property
+    def prob(self) -> float:
+        """The probability that it is asked for a move, 0 to 1. A search leaves a policy out that is never asked."""
+
+    @property
+    def suggest(self) -> Any:
+        """The kernel that suggests moves, declared with @kernel(SUGGEST)."""
+
+    @property
+    def learn(self) -> Any:
+        """The kernel that learns from simulations, declared with @kernel(LEARN)."""
+        return learn_nothing
+
+    def memory(self, rules: Rules) -> np.ndarray:
+        """Returns memory that has learned nothing, with the parameters that the kernels read: [any] uint8."""
+        return np.zeros(0, np.uint8)
+
+    def begin(self, memory: np.ndarray, goes_on: bool) -> None:
+        """Prepares memory for another search; `goes_on`: from a later position of the same game."""
+
+    def grown(self, memory: np.ndarray) -> np.ndarray:
+        """Returns the memory with more room; called where `learn` has returned that there is none."""
+        return memory
+
+
+class Initial(Protocol):
+    """Initial statistics, as the planner knows them."""
 
     @property
     def kernel(self) -> Any:
-        """The backup, declared with @kernel(BACK_UP)."""
+        """The kernel that writes them, declared with @kernel(INITIAL)."""
 
-    def layout(self, players: int) -> Layout:
-        """Its columns in the graph."""
-
-    def parameters(self, players: int) -> Parameters:
-        """What its kernel reads."""
+    def memory(self, rules: Rules) -> np.ndarray:
+        """Returns the parameters that the kernel reads: [any] uint8. Raises ValueError for a game that it does not know."""
 
 
-def checked_constant(c: Any) -> float:
-    """An exploration constant: a finite number, 0 or more. Raises TypeError or ValueError otherwise."""
+class SearchOptions(NamedTuple):
+    """Options of the loop and of the growth of the graph."""
+
+    expand_all: bool = False
+    """Whether all positions of a simulation are added, or the first new one."""
+    first_play_urgency: float = float("inf")
+    """The bound of an untried action."""
+    reuse_graph: bool = False
+    """Whether the graph serves the next search too."""
+    has_initial: bool = False
+    """Whether actions have initial statistics."""
+    evaluates: bool = False
+    """Whether the loop stops at each new leaf for a value from outside, in place of a playout."""
+
+
+DEFAULT = SearchOptions()
+
+
+@kernel(SUGGEST)
+def suggest_nothing(playout_actions, is_playable, config, state, graph, sim, memory, rng):
+    """Fills the place of a policy that is not there."""
+    return np.int64(-1)
+
+
+@kernel(LEARN)
+def learn_nothing(sim, memory):
+    """Fills the place of a policy that is not there."""
+    return np.bool_(True)
+
+
+@kernel(INITIAL)
+def no_initial(config, state, sim, memory, actions, values):
+    """Fills the place of initial statistics that are not there."""
+
+
+def exploration_constant(c: Any) -> float:
+    """Checks an exploration constant: a finite number, 0 or more. Raises TypeError or ValueError otherwise."""
     if not 0 <= real("c", c) < float("inf"):
         raise ValueError(f"c must be a finite number, 0 or more, not {c!r}")
     return float(c)
+
+
+def probability(name: str, value: Any) -> float:
+    """Checks a parameter: a number from 0 to 1. Raises TypeError or ValueError otherwise."""
+    if not 0 <= real(name, value) <= 1:
+        raise ValueError(f"{name} must be a number from 0 to 1, not {value!r}")
+    return float(value)

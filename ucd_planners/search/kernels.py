@@ -1,220 +1,253 @@
-"""What the compiled loop calls, bound once for a game, a selection and policies, and what it works on."""
+"""The kernels that a search calls, bound once for a game and a selection, and called by their addresses.
+
+A `Binding` lists what compiled code may ask of it by name, each with its type: function types, tuples of them, flags, numbers
+and vectors of bytes. In compiled code it is one pointer; `rules.play(config, state, action)` loads an address and calls it.
+Handing over the functions themselves would cost 50 microseconds each at every call.
+"""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
+from llvmlite import ir
 from numba import config, types
-from numba.core.errors import NumbaExperimentalFeatureWarning
-from numba.core.types import FunctionType
-from numba.experimental import structref
+from numba.core import cgutils
+from numba.core.types import FunctionType, UniTuple
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.experimental.function_type import _get_jit_address
+from numba.extending import intrinsic, lower_getattr_generic, models, overload, register_model
 
 from ucd_envs.kernels import (
-    ACTIONS,
-    BYTES,
-    COMPILING,
     IS_LEGAL,
     KEY,
     LEGAL_ACTIONS,
-    PAYOFFS,
     PLAY,
     PLAYOUT,
     PLAYOUT_ACTION,
     READ_PAYOFFS,
-    RNG,
-    WORDS,
     compiled,
-    kernel,
 )
 from ucd_envs.rules import Rules
 from ucd_envs.structs import address_of
-from ucd_planners.search.initial import PRIORS, Priors, no_priors
-from ucd_planners.search.interface import BACK_UP, CHOOSE, WORK, Selection
-from ucd_planners.search.policies import LEARN, MOST_POLICIES, SUGGEST, Policy, no_suggestion, nothing_learned
-from ucd_planners.search.ucb import choose, choose_with_priors
-
-
-class Bound(NamedTuple):
-    """The kernels that a search calls. In compiled code a structure of function pointers, made once for a planner and a
-    game: passing the functions themselves costs 50 microseconds each at every call."""
-
-    legal_actions: Any
-    play: Any
-    payoffs: Any
-    key: Any
-    playout: Any
-    playout_action: Any
-    playout_actions: Any
-    is_playable: Any
-    choose: Any
-    back_up: Any
-    priors: Any
-    suggest: Any
-    learn: Any
-
-
-BOUND_TYPES = Bound(
-    *map(FunctionType, (LEGAL_ACTIONS, PLAY, READ_PAYOFFS, KEY, PLAYOUT, PLAYOUT_ACTION, LEGAL_ACTIONS, IS_LEGAL)),
-    *map(FunctionType, (CHOOSE, BACK_UP, PRIORS)),
-    *(types.UniTuple(FunctionType(signature), MOST_POLICIES) for signature in (SUGGEST, LEARN)),
+from ucd_planners.search.interface import (
+    BACKUP,
+    DEFAULT,
+    INITIAL,
+    LEARN,
+    MOST_POLICIES,
+    SELECT,
+    SUGGEST,
+    Initial,
+    PlayoutPolicy,
+    SearchOptions,
+    Selection,
+    learn_nothing,
+    no_initial,
+    suggest_nothing,
 )
+from ucd_planners.search.ucb import select_action, select_with_initial
+
+RULES = {
+    "legal_actions": FunctionType(LEGAL_ACTIONS),
+    "is_legal": FunctionType(IS_LEGAL),
+    "play": FunctionType(PLAY),
+    "payoffs": FunctionType(READ_PAYOFFS),
+    "key": FunctionType(KEY),
+    "playout": FunctionType(PLAYOUT),
+    "playout_action": FunctionType(PLAYOUT_ACTION),
+    "playout_actions": FunctionType(LEGAL_ACTIONS),
+    "is_playable": FunctionType(IS_LEGAL),
+    "config": types.uint8[::1],
+    "players": types.int64,
+    "actions": types.int64,
+}
+"""A game, as compiled code sees it."""
+SEARCH = {
+    "select": FunctionType(SELECT),
+    "backup": FunctionType(BACKUP),
+    "initial": FunctionType(INITIAL),
+    "suggest": UniTuple(FunctionType(SUGGEST), MOST_POLICIES),
+    "learn": UniTuple(FunctionType(LEARN), MOST_POLICIES),
+    "probs": UniTuple(types.float64, MOST_POLICIES),
+    "policies": types.int64,
+    "has_select": types.int64,
+    "has_initial": types.int64,
+    "expand_all": types.int64,
+    "evaluates": types.int64,
+    "guarded": types.int64,
+}
+"""A selection with policies, initial statistics and options, as compiled code sees them."""
 
 
-@structref.register
-class BoundType(types.StructRef):
-    """The numba type of bound kernels."""
+class BindingType(types.Type):
+    """The numba type of a binding: a pointer to its words."""
+
+    def __init__(self, label: str, listed: dict[str, Any]) -> None:
+        super().__init__(f"Binding({label})")
+        self.listed = listed
 
 
-class BoundKernels(structref.StructRefProxy):
-    """Bound kernels as Python holds them."""
+register_model(BindingType)(models.OpaqueModel)
+RULES_TYPE, SEARCH_TYPE = BindingType("rules", RULES), BindingType("search", SEARCH)
 
 
-structref.define_boxing(BoundType, BoundKernels)
-BOUND = BoundType(list(BOUND_TYPES._asdict().items()))
+def words_of(kind: Any) -> int:
+    """How many words of 8 bytes a value of a type takes in a binding."""
+    if isinstance(kind, UniTuple):
+        return int(kind.count) * words_of(kind.dtype)
+    return 2 if isinstance(kind, types.Array) else 1
 
 
-@kernel(BOUND(*BOUND_TYPES), counted=True)
-def bind(
-    legal_actions,
-    play,
-    payoffs,
-    key,
-    playout,
-    playout_action,
-    playout_actions,
-    is_playable,
-    choose,
-    back_up,
-    priors,
-    suggest,
-    learn,
-):
-    """The structure of these kernels."""
-    bound: Any = structref.new(BOUND)  # type: ignore[call-arg]
-    bound.legal_actions = legal_actions
-    bound.play = play
-    bound.payoffs = payoffs
-    bound.key = key
-    bound.playout = playout
-    bound.playout_action = playout_action
-    bound.playout_actions = playout_actions
-    bound.is_playable = is_playable
-    bound.choose = choose
-    bound.back_up = back_up
-    bound.priors = priors
-    bound.suggest = suggest
-    bound.learn = learn
-    return bound
+@infer_getattr
+class BindingAttributes(AttributeTemplate):
+    """Attributes of a binding are what it lists."""
+
+    key = BindingType
+
+    def generic_resolve(self, value: Any, attr: str) -> Any:  # type: ignore[override]
+        """Returns the type of an attribute, None for one that is not listed."""
+        return value.listed.get(attr)
 
 
-def bound_kernels(rules: Rules, selection: Selection, policies: Sequence[Policy] = (), priors: Priors | None = None) -> Any:
-    """The kernels of a game, a selection, at most MOST_POLICIES policies and priors, compiled now, before any clock runs."""
-    default = choose if priors is None else choose_with_priors
-    game = rules.kernels
-    functions = (
-        *(game.legal_actions, game.play, game.payoffs, game.key, game.playout, game.playout_action),
-        *(game.playout_actions, game.is_playable),
-        compiled(selection.chooser or default, CHOOSE),
-        compiled(selection.kernel, BACK_UP),
-        compiled(no_priors if priors is None else priors.kernel, PRIORS),
-        filled((compiled(policy.suggest, SUGGEST) for policy in policies), compiled(no_suggestion, SUGGEST)),
-        filled((compiled(policy.learn, LEARN) for policy in policies), compiled(nothing_learned, LEARN)),
+@lower_getattr_generic(BindingType)
+def _read(context, builder, kind, value, name):
+    place = 0
+    for listed, found in kind.listed.items():
+        if listed == name:
+            return _value_at(context, builder, found, value, place)
+        place += words_of(found)
+    raise KeyError(name)
+
+
+def _value_at(context: Any, builder: Any, kind: Any, pointer: Any, place: int) -> Any:
+    """Reads a value of a type from the words of a binding."""
+    if isinstance(kind, UniTuple):
+        step = words_of(kind.dtype)
+        parts = [_value_at(context, builder, kind.dtype, pointer, place + step * i) for i in range(kind.count)]
+        return context.make_tuple(builder, kind, parts)
+    word = context.get_value_type(types.float64 if kind == types.float64 else types.int64)
+    words = builder.bitcast(pointer, word.as_pointer())
+    read = builder.load(builder.gep(words, [ir.IntType(32)(place)]))
+    if isinstance(kind, FunctionType):
+        function = cgutils.create_struct_proxy(kind)(context, builder)
+        function.jit_addr = builder.inttoptr(read, function.jit_addr.type)
+        return function._getvalue()
+    if isinstance(kind, types.Array):
+        size = builder.load(builder.gep(words, [ir.IntType(32)(place + 1)]))
+        array = context.make_array(kind)(context, builder)
+        context.populate_array(
+            array,
+            data=builder.inttoptr(read, array.data.type),
+            shape=cgutils.pack_array(builder, [size]),
+            strides=cgutils.pack_array(builder, [ir.IntType(64)(1)]),
+            itemsize=ir.IntType(64)(1),
+            meminfo=None,
+        )
+        return array._getvalue()
+    return read
+
+
+class Binding:
+    """A binding as Python holds it: the words, and the values for uncompiled kernels."""
+
+    def __init__(self, kind: BindingType, **values: Any) -> None:
+        if list(values) != list(kind.listed):
+            raise TypeError(f"a binding lists {', '.join(kind.listed)}, not {', '.join(values)}")
+        self.__dict__.update(values)
+        words: list[int | float] = []
+        for name, found in kind.listed.items():
+            words += _words(values[name], found)
+        self.words = np.array(
+            [np.float64(word).view(np.uint64) if isinstance(word, float) else word for word in words], np.uint64
+        )
+        _bindings[address_of(self.words)] = self
+
+
+_bindings: WeakValueDictionary[int, Binding] = WeakValueDictionary()
+"""Bindings by the address of their words, for uncompiled kernels."""
+
+
+def _words(value: Any, kind: Any) -> list[int | float]:
+    """The words of a value of a type."""
+    if isinstance(kind, UniTuple):
+        return [word for part in value for word in _words(part, kind.dtype)]
+    if isinstance(kind, types.Array):
+        return [address_of(value), value.size]
+    if isinstance(kind, FunctionType):
+        return [0 if getattr(config, "DISABLE_JIT", 0) else _get_jit_address(value, kind.signature)]
+    return [float(value) if kind == types.float64 else int(value)]
+
+
+def rules_at(words: Any) -> Any:
+    """The binding of a game whose words these are: [any] uint64."""
+    return _bindings[address_of(words)]
+
+
+def search_at(words: Any) -> Any:
+    """The binding of a search whose words these are: [any] uint64."""
+    return _bindings[address_of(words)]
+
+
+def _pointer_to(kind: BindingType) -> Any:
+    @intrinsic
+    def pointer(typing_context, words):
+        def generate(context, builder, signature, arguments):
+            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            return builder.bitcast(data, context.get_value_type(kind))
+
+        return kind(words), generate
+
+    return pointer
+
+
+_rules_pointer, _search_pointer = _pointer_to(RULES_TYPE), _pointer_to(SEARCH_TYPE)
+
+
+@overload(rules_at)
+def _compiled_rules_at(words):
+    return lambda words: _rules_pointer(words)
+
+
+@overload(search_at)
+def _compiled_search_at(words):
+    return lambda words: _search_pointer(words)
+
+
+def bound_rules(rules: Rules) -> Binding:
+    """Binds the kernels of a game."""
+    kernels = {name: getattr(rules.kernels, name) for name, kind in RULES.items() if isinstance(kind, FunctionType)}
+    return Binding(RULES_TYPE, **kernels, config=rules.config, players=rules.players, actions=rules.actions)
+
+
+def bound_search(
+    selection: Selection,
+    policies: Sequence[PlayoutPolicy] = (),
+    initial: Initial | None = None,
+    options: SearchOptions = DEFAULT,
+    guarded: bool = False,
+) -> Binding:
+    """Compiles and binds the kernels of a selection, at most MOST_POLICIES policies and initial statistics."""
+    default = select_action if initial is None else select_with_initial
+    return Binding(
+        SEARCH_TYPE,
+        select=compiled(selection.select_kernel or default, SELECT),
+        backup=compiled(selection.backup_kernel, BACKUP),
+        initial=compiled(no_initial if initial is None else initial.kernel, INITIAL),
+        suggest=filled((compiled(policy.suggest, SUGGEST) for policy in policies), compiled(suggest_nothing, SUGGEST)),
+        learn=filled((compiled(policy.learn, LEARN) for policy in policies), compiled(learn_nothing, LEARN)),
+        probs=filled((float(policy.prob) for policy in policies), 0.0),
+        policies=len(policies),
+        has_select=selection.select_kernel is not None or initial is not None,
+        has_initial=initial is not None,
+        expand_all=options.expand_all,
+        evaluates=options.evaluates,
+        guarded=guarded,
     )
-    if getattr(config, "DISABLE_JIT", 0):
-        return Bound(*functions)
-    with COMPILING, warnings.catch_warnings():  # tuples of functions work, but numba calls them experimental each time
-        warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
-        return compiled(bind, bind.seam_signature)(*functions)
 
 
 def filled(found: Iterable[Any], missing: Any) -> tuple[Any, ...]:
-    """One of something for each of MOST_POLICIES."""
+    """One value for each of MOST_POLICIES."""
     return tuple([*found, *[missing] * MOST_POLICIES][:MOST_POLICIES])
-
-
-@kernel(inline=True)
-def kernels_of(bound):
-    """The kernels of a structure, ready to be called."""
-    return Bound(
-        bound.legal_actions,
-        bound.play,
-        bound.payoffs,
-        bound.key,
-        bound.playout,
-        bound.playout_action,
-        bound.playout_actions,
-        bound.is_playable,
-        bound.choose,
-        bound.back_up,
-        bound.priors,
-        bound.suggest,
-        bound.learn,
-    )
-
-
-class Work(NamedTuple):
-    """What one simulation works on."""
-
-    record: np.ndarray
-    """[WORK.itemsize] uint8: what the backup sees."""
-    state: np.ndarray
-    """[state_bytes] uint8: the position that the simulation has reached."""
-    rng: np.ndarray
-    """[2] uint64: the generator."""
-    actions: np.ndarray
-    """[actions] int32."""
-    words: np.ndarray
-    """[key_words] uint64."""
-    payoffs: np.ndarray
-    """[players] float64."""
-    moves: np.ndarray
-    """int32: for moves of the simulation [max_plies + 1], and behind them for two numbers of every action of a player; or [0]
-    where neither the selection nor policies nor priors ask for them."""
-    path: np.ndarray
-    """[3, longest + 1] int32: sources of the descent's edges, then the known node where it ended, or -1; the edges, -1 for one
-    that is yet to be made; and for such a one the place of its move in the source's list, else -1."""
-    memories: tuple[np.ndarray, ...]
-    """[any] uint8 for each of MOST_POLICIES."""
-    knowledge: np.ndarray
-    """[any] uint8: what priors read."""
-
-
-WORK_TUPLE = types.NamedTuple(
-    (
-        *(BYTES, BYTES, RNG, ACTIONS, WORDS, PAYOFFS, ACTIONS, types.int32[:, ::1]),
-        *(types.UniTuple(BYTES, MOST_POLICIES), BYTES),
-    ),
-    Work,
-)
-
-
-def work_for(rules: Rules, selection: Selection, policies: Sequence[Policy] = (), priors: Priors | None = None) -> Work:
-    """Room for the simulations of any search in a game with a selection, policies and priors."""
-    path = np.empty((3, rules.max_plies + 1), np.int32)
-    traces = selection.layout(rules.players).amaf > 0 or len(policies) > 0 or priors is not None
-    pairs = rules.players * rules.actions
-    moves = np.zeros((path.shape[1] + 2 * pairs) * traces, np.int32)
-    actions = np.empty(rules.actions, np.int32)
-    header = np.zeros(WORK.itemsize, np.uint8)
-    fixed = header.view(WORK)[0]
-    fixed.path_room = path.shape[1]
-    fixed.path_nodes, fixed.path_edges = address_of(path[0]), address_of(path[1])
-    fixed.moves, fixed.notes = address_of(moves), address_of(moves) + moves.itemsize * path.shape[1]
-    fixed.actions, fixed.action_room = address_of(actions), len(actions)
-    fixed.policies = len(policies)
-    fixed.probs[: len(policies)] = [policy.prob for policy in policies]
-    return Work(
-        header,
-        np.zeros(rules.state_bytes, np.uint8),
-        np.zeros(2, np.uint64),
-        actions,
-        np.zeros(rules.key_words, np.uint64),
-        np.zeros(rules.players),
-        moves,
-        path,
-        filled((policy.memory(rules) for policy in policies), np.zeros(0, np.uint8)),
-        np.zeros(0, np.uint8) if priors is None else priors.memory(rules),
-    )

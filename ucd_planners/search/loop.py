@@ -1,17 +1,18 @@
-"""The one compiled loop: descend, play out, back up.
+"""The one compiled loop: select, expand, roll out, back up, learn.
 
-A simulation starts from the root's state. It *descends*: at each node an untried move goes before any tried one, in random
-order; a tried one is chosen by its upper confidence bound. A new move whose position is in the table is linked to that
-node and the descent goes on from there; a new position, or the end of the game, ends the descent. The rest of the game is
-*played out* at random, or by policies that learn, and the payoffs are *backed up*.
+A simulation starts at the root. It *selects*: at each node an untried action goes before any tried one, in random order; a
+tried one is chosen by its upper confidence bound. A new action whose position is known leads to that node, and the descent goes
+on from there; a new position, or the end of the game, ends it. The path is *expanded* into the graph, the rest of the game is
+*rolled out* at random or by playout policies, and the payoffs are *backed up*.
 
-Two choices that papers leave open are options. `urgency` is the bound of an untried move; infinite, all of a node's moves are
-tried before any is chosen again. `expand="all"` enters every position of the playout as well, so that a simulation's path goes
-to the end of the game; a simulation that might not fit under the limit of edges adds its first new position only.
+Two choices that papers leave open are options. `first_play_urgency` is the bound of an untried action; infinite, all of a
+node's actions are tried before any is chosen again. `expand_all` adds every position of the playout as well, so that a path
+goes to the end of the game; a simulation that might not fit under the limit of edges adds its first new position only.
 
-Nothing is added to the graph before it is known to fit: when it does not, the generator goes back to where the simulation
-began and the loop returns, so a search has the same result however its arrays grow. At the limit of edges the graph stays
-as it is and simulations go on in it: at a node with tried moves the choice is among those, at one without the descent ends.
+Every verb returns a status, and all but DONE stop the loop. Nothing enters the graph before it is known to fit: else the
+generator goes back to where the simulation began, so a search has the same result however its blocks grow. At the limit of
+edges simulations go on inside the graph: at a node with tried actions the choice is among those, at one without the descent
+ends.
 """
 
 from __future__ import annotations
@@ -19,309 +20,410 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from ucd_envs.kernels import BYTES, FAILED, HEADER, kernel, move_of
+from ucd_envs.kernels import BYTES, FAILED, HEADER, WORDS, action_of_move, kernel, move_of, player_of_move
 from ucd_envs.rng import unit
 from ucd_envs.structs import fields
 from ucd_planners.search.graph import (
-    BROKEN,
+    FINISHED,
     GRAPH,
-    MORE_EDGES,
-    MORE_MEMORY,
-    MORE_MOVES,
-    MORE_NODES,
+    actions,
     add_edge,
     add_node,
     edges,
-    find,
+    initial_stats,
+    larger_room,
     link,
-    moves,
-    next_room,
+    lookup,
+    merges,
     nodes,
-    priors,
 )
-from ucd_planners.search.interface import WORK
-from ucd_planners.search.kernels import BOUND, WORK_TUPLE, kernels_of
-from ucd_planners.search.ucb import choose
+from ucd_planners.search.kernels import rules_at, search_at
+from ucd_planners.search.sim import SIM, action_list, key, memory_of, path, payoffs, policies, rng, state, trace
+from ucd_planners.search.ucb import select_action
 
-SIMULATE = types.boolean(BOUND, BYTES, WORK_TUPLE, BYTES, BYTES, types.int64)
-
-
-@kernel(SIMULATE, counted=True)
-def simulate(bound, graph, work, config, root, playouts):
-    """Runs simulations until the graph has had `playouts` of them; False when something is `wanted` first."""
-    fields(work.record, WORK).graph = graph.ctypes.data
-    return run(kernels_of(bound), fields(graph, GRAPH), work, config, root, playouts)
+DONE, GROW_NODES, GROW_EDGES, GROW_ACTIONS, GROW_MEMORY, NEEDS_EVALUATION = range(6)
+"""The simulation came to its end; a block of the graph or a policy's memory has to grow first; the leaf waits for a value."""
+STOPPED, NO_ACTIONS, TOO_MANY_ACTIONS, NO_ACTION, NO_PLAYER, NO_CHOICE, NO_SUGGESTION, NO_MOVE, TOO_LONG = range(10, 19)
+"""A kernel broke its contract, or a callback of Python has failed: errors.py has a sentence for each."""
+RUN = types.int64(WORDS, WORDS, BYTES, BYTES, BYTES, types.int64)
 
 
-@kernel()
-def run(kernels, g, work, config, root, playouts):
-    """As `simulate`, on the graph's record."""
-    w = fields(work.record, WORK)
-    while g.playouts < playouts:
-        start = work.rng[0], work.rng[1]
-        for i in range(root.size):
-            work.state[i] = root[i]
-        length = descend(kernels, g, work, config)
-        plies = np.int64(0)
-        if g.adds_all and length >= 0 and player_of(work.state) >= 0:
-            plies = w.path_room - 1 - fields(work.state, HEADER).ply
-            if g.edge_count + length + plies > g.most_edges:
-                plies = np.int64(0)
-        if length < 0 or not fits(g, work, length, plies):
-            work.rng[0], work.rng[1] = start
-            return False
-        g.depth = max(g.depth, length)
-        extend(g, work, length)
-        w.descent, w.count = length, length
-        if plies > 0:
-            length = walk(kernels, g, work, config, length)
-            w.played += length - w.count
-            w.count = length
-        elif player_of(work.state) >= 0 and w.policies > 0:
-            w.count = play_out(kernels, work, config, length)
-            w.played += w.count - length
-        elif player_of(work.state) >= 0:
-            w.count += kernels.playout(config, work.state, work.rng, work.moves[length:])
-        kernels.payoffs(config, work.state, work.payoffs)
-        if player_of(work.state) == FAILED:
-            g.wanted = BROKEN
-            return False
-        for player in range(work.payoffs.size):
-            w.payoffs[player] = work.payoffs[player]
-        kernels.back_up(g, w, length)
-        g.playouts += 1
-        w.full = 0
-        for policy in range(w.policies):
-            if not kernels.learn[policy](w, work.memories[policy]):
-                w.full |= 1 << policy
-        if w.full != 0:
-            g.wanted = MORE_MEMORY
-            return False
-    return True
+@kernel(RUN)
+def run(rules_words, search_words, root, graph_bytes, sim_bytes, playouts):
+    """Simulates until the graph has had `playouts` simulations; returns DONE, or the status that stopped it."""
+    rules, search = rules_at(rules_words), search_at(search_words)
+    graph, sim, status = fields(graph_bytes, GRAPH), fields(sim_bytes, SIM), np.int64(DONE)
+    while graph.playouts < playouts and status == DONE:
+        status = simulate(rules, search, root, graph, sim)
+    return status
+
+
+@kernel(RUN)
+def resume(rules_words, search_words, root, graph_bytes, sim_bytes, playouts):
+    """Ends a simulation that waited for the value of its leaf, which lies in the payoffs, and goes on as `run`."""
+    rules, search = rules_at(rules_words), search_at(search_words)
+    graph, sim = fields(graph_bytes, GRAPH), fields(sim_bytes, SIM)
+    status = end(search, graph, sim)
+    while graph.playouts < playouts and status == DONE:
+        status = simulate(rules, search, root, graph, sim)
+    return status
 
 
 @kernel()
-def player_of(state):
+def simulate(rules, search, root, graph, sim):
+    """One simulation; returns its status."""
+    start = rng(sim)[0], rng(sim)[1]
+    position = state(sim)
+    for i in range(root.size):
+        position[i] = root[i]
+    status = select(rules, search, graph, sim)
+    plies = plies_to_add(search, graph, sim)
+    if status == DONE:
+        status = reserve(rules, graph, sim, plies)
+    if status != DONE:
+        rng(sim)[0], rng(sim)[1] = start
+        return status
+    expand(graph, sim)
+    status = rollout_into_graph(rules, search, graph, sim) if plies > 0 else rollout(rules, search, graph, sim)
+    if status != DONE:
+        return status
+    return end(search, graph, sim)
+
+
+@kernel()
+def end(search, graph, sim):
+    """Backs up the payoffs and lets the policies learn."""
+    search.backup(graph, sim)
+    graph.playouts += 1
+    status = np.int64(DONE)
+    for policy in range(search.policies):
+        if not search.learn[policy](sim, memory_of(policies(sim)[policy].memory)):
+            policies(sim)[policy].memory.length = 1
+            status = np.int64(GROW_MEMORY)
+    return status
+
+
+@kernel()
+def player_of(sim):
     """The player to move, OVER or FAILED."""
-    return fields(state, HEADER).player
+    return fields(state(sim), HEADER).player
 
 
 @kernel()
-def descend(kernels, g, work, config):
-    """Goes down from the root by moves in `work.state`, and notes the path; its length, or -1 when the graph must grow."""
-    w = fields(work.record, WORK)
-    node, length, fresh = np.int64(g.root), np.int64(0), np.int64(0)
+def move(rules, sim, action):
+    """Plays an action, and notes it where moves are traced."""
+    moves, position = trace(sim), state(sim)
+    if moves.size > 0:
+        moves[sim.traced.length] = move_of(player_of(sim), action)
+    sim.traced.length += 1
+    rules.play(rules.config, position, action)
+
+
+@kernel()
+def select(rules, search, graph, sim):
+    """Goes down from the root to a leaf; the path lies in the simulation."""
+    trail, node, fresh = path(sim), np.int64(graph.root), np.int64(0)
+    sim.traced.length = 0
+    length, most = np.int64(0), np.int64(sim.path.room) - 1
     while True:
-        work.path[0, length] = node
-        if nodes(g)[node].moves == 0 and not list_moves(kernels, g, work, config, node, length):
-            return np.int64(-1)
-        may_add = g.edge_count + fresh < g.most_edges
-        choice = kernels.choose(g, w, node, may_add, work.rng) if g.has_chooser else choose(g, w, node, may_add, work.rng)
+        trail[0, length] = node
+        sim.leaf_depth = sim.path.length = length
+        if nodes(graph)[node].legal == 0:
+            status = list_actions(rules, search, graph, sim, node)
+            if status != DONE:
+                return status
+        if length == most:
+            return np.int64(TOO_LONG)
+        may_add = graph.edge_count + fresh < graph.most_edges
+        expanded = np.int64(nodes(graph)[node].expanded)
+        choice = search.select(graph, sim, node, may_add) if search.has_select else select_action(graph, sim, node, may_add)
         if choice < 0:
-            return length
-        if choice < nodes(g)[node].tried:
-            number = np.int64(nodes(g)[node].first_edge) + choice
-            action = np.int64(edges(g)[number].action)
+            return np.int64(DONE)
+        if choice < expanded:
+            number = np.int64(nodes(graph)[node].first_edge) + choice
+            action = np.int64(edges(graph)[number].action)
             choice = np.int64(-1)
         else:
+            if choice >= nodes(graph)[node].legal or not may_add:
+                return np.int64(NO_CHOICE)
             number = np.int64(-1)
-            action = np.int64(moves(g)[nodes(g)[node].first_move + choice])
+            action = np.int64(actions(graph)[nodes(graph)[node].first_action + choice])
             fresh += 1
-        if work.moves.size > 0:
-            work.moves[length] = move_of(nodes(g)[node].mover, action)
-        kernels.play(config, work.state, action)
-        work.path[1, length] = number
-        work.path[2, length] = choice
+        move(rules, sim, action)
+        trail[1, length] = number
+        trail[2, length] = choice
         length += 1
-        work.path[0, length] = -1
-        if player_of(work.state) < 0:
-            return length
+        trail[0, length] = -1
+        sim.leaf_depth = sim.path.length = length
+        player = player_of(sim)
+        if player < 0 and player >= FAILED:
+            return np.int64(DONE)
+        if player < 0 or player >= rules.players:
+            return np.int64(NO_PLAYER)
         if number >= 0:
-            node = np.int64(edges(g)[number].target)
+            node = np.int64(edges(graph)[number].target)
             if node < 0:
-                if g.node_count == g.node_room:
-                    g.wanted = MORE_NODES
-                    return np.int64(-1)
-                node = arrive(kernels, g, work, config, np.int64(work.path[0, length - 1]), number)
-        elif g.has_table:
-            kernels.key(config, work.state, work.words)
-            node = find(g, work.words)
+                # A tree's edge gets its node at the second visit.
+                if graph.nodes.length == graph.nodes.room:
+                    return np.int64(GROW_NODES)
+                node = link_or_add(rules, graph, sim, np.int64(trail[0, length - 1]), number)
+        elif merges(graph):
+            rules.key(rules.config, state(sim), key(sim))
+            node = lookup(graph, key(sim), fields(state(sim), HEADER).ply)
             if node < 0:
-                return length
+                return np.int64(DONE)
         else:
-            if g.adds_leaf and g.words > 0:
-                kernels.key(config, work.state, work.words)
-            return length
+            if adds_leaf(graph) and graph.keys.columns > 0:
+                rules.key(rules.config, state(sim), key(sim))
+            return np.int64(DONE)
+
+
+@kernel(inline=True)
+def adds_leaf(graph):
+    """Whether a new position gets its node at once: where it can be found, or where its playouts are kept."""
+    return merges(graph) or graph.node_actions.columns > 0
 
 
 @kernel()
-def list_moves(kernels, g, work, config, node, length):
-    """Lists the legal moves of a node, whose position is in `work.state`, and after how many moves; False without room."""
-    count = kernels.legal_actions(config, work.state, work.actions)
-    first = g.move_count
+def list_actions(rules, search, graph, sim, node):
+    """Lists the legal actions of a node, whose position the simulation has reached."""
+    found = action_list(sim)
+    count = np.int64(rules.legal_actions(rules.config, state(sim), found))
     if count <= 0:
-        g.wanted = BROKEN
-        return False
-    if first + count > g.move_room:
-        g.wanted = MORE_MOVES
-        return False
+        return np.int64(STOPPED if player_of(sim) == FAILED else NO_ACTIONS)
+    if count > rules.actions:
+        return np.int64(TOO_MANY_ACTIONS)
+    first = graph.actions.length
+    if first + count > graph.actions.room:
+        return np.int64(GROW_ACTIONS)
     for i in range(count):
-        moves(g)[first + i] = work.actions[i]
-    if g.has_priors:
-        w, values = fields(work.record, WORK), priors(g)[first : first + count]
-        kernels.priors(config, work.state, w, length, work.knowledge, work.actions[:count], values)
-    g.move_count += count
-    nodes(g)[node].first_move = first
-    nodes(g)[node].moves = count
-    return True
+        if found[i] < 0 or found[i] >= rules.actions:
+            return np.int64(NO_ACTION)
+        actions(graph)[first + i] = found[i]
+    if search.has_initial:
+        values = initial_stats(graph)[first : first + count]
+        search.initial(rules.config, state(sim), sim, memory_of(sim.initial_memory), found[:count], values)
+    graph.actions.length += count
+    nodes(graph)[node].first_action = first
+    nodes(graph)[node].legal = count
+    return np.int64(DONE)
 
 
 @kernel()
-def fits(g, work, length, plies):
-    """Whether there is room for a descent's new edges and node, and for a playout of so many plies."""
-    room = g.edge_places + plies * g.actions
-    for depth in range(length):
-        source = nodes(g)[work.path[0, depth]]
-        if work.path[2, depth] >= 0 and source.tried == source.room:
-            room += next_room(np.int64(source.tried), np.int64(source.moves))
-    if room > g.edge_room:
-        g.wanted = MORE_EDGES
-    elif g.node_count + plies + (1 if g.adds_leaf else 0) > g.node_room:
-        g.wanted = MORE_NODES
-    elif plies > 0 and g.move_count + plies * g.actions > g.move_room:
-        g.wanted = MORE_MOVES
-    else:
-        return True
-    return False
+def plies_to_add(search, graph, sim):
+    """How many positions the playout may add: all that a game can have if `expand_all`, unless the limit of edges is near."""
+    if not search.expand_all or player_of(sim) < 0:
+        return np.int64(0)
+    plies = np.int64(sim.path.room) - 1 - fields(state(sim), HEADER).ply
+    return plies if graph.edge_count + sim.path.length + plies <= graph.most_edges else np.int64(0)
 
 
 @kernel()
-def extend(g, work, length):
-    """Adds the new edges of a descent, and the node of a new position at its end. Needs room."""
-    for depth in range(length):
-        if work.path[2, depth] < 0:
+def reserve(rules, graph, sim, plies):
+    """Makes sure of room for a path's new edges and node, and for a playout of `plies` positions."""
+    trail, room = path(sim), graph.edges.length + plies * rules.actions
+    for depth in range(sim.path.length):
+        source = nodes(graph)[trail[0, depth]]
+        if trail[2, depth] >= 0 and source.expanded == source.room:
+            room += larger_room(np.int64(source.expanded), np.int64(source.legal))
+    if room > graph.edges.room:
+        return np.int64(GROW_EDGES)
+    if graph.nodes.length + plies + (1 if adds_leaf(graph) else 0) > graph.nodes.room:
+        return np.int64(GROW_NODES)
+    if plies > 0 and graph.actions.length + plies * rules.actions > graph.actions.room:
+        return np.int64(GROW_ACTIONS)
+    return np.int64(DONE)
+
+
+@kernel()
+def expand(graph, sim):
+    """Adds the new edges of a path, and the node of a new position at its end. Needs room."""
+    trail, player, ply = path(sim), player_of(sim), fields(state(sim), HEADER).ply
+    graph.depth = max(graph.depth, sim.path.length)
+    for depth in range(sim.path.length):
+        if trail[2, depth] < 0:
             continue
-        node = np.int64(work.path[0, depth])
-        number = add_edge(g, node, np.int64(work.path[2, depth]))
-        work.path[1, depth] = number
-        if not g.has_table:
-            if g.adds_leaf and player_of(work.state) >= 0:
-                edges(g)[number].target = add_node(g, work.words, player_of(work.state))
-            continue
-        known = np.int64(work.path[0, depth + 1])
+        node = np.int64(trail[0, depth])
+        number = add_edge(graph, node, np.int64(trail[2, depth]))
+        trail[1, depth] = number
+        known = np.int64(trail[0, depth + 1])
+        # Only the last edge of a path can be new and lead to no known node.
         if known >= 0:
-            link(g, node, number, known)
-            g.links += 1
-        elif player_of(work.state) >= 0:
-            link(g, node, number, add_node(g, work.words, player_of(work.state)))
+            link(graph, node, number, known)
+            graph.transpositions += 1
+        elif player < 0:
+            edges(graph)[number].target = FINISHED
+        elif merges(graph):
+            link(graph, node, number, add_node(graph, key(sim), player, ply))
+        elif adds_leaf(graph):
+            edges(graph)[number].target = add_node(graph, key(sim), player, ply)
 
 
 @kernel()
-def play_out(kernels, work, config, count):
-    """Plays the rest of the game by the policies, after so many moves of a simulation; how many it then has.
+def rollout(rules, search, graph, sim):
+    """Plays the rest of the game and reads the payoffs; or leaves the leaf to a value from outside."""
+    if player_of(sim) >= 0:
+        if search.evaluates:
+            return np.int64(NEEDS_EVALUATION)
+        status = np.int64(DONE)
+        if search.policies > 0:
+            status = follow_policies(rules, search, graph, sim)
+        else:
+            play_on(rules, sim, trace(sim)[sim.traced.length :])
+        if status != DONE:
+            return status
+    return read_payoffs(rules, search, sim)
+
+
+@kernel()
+def play_on(rules, sim, room):
+    """Plays random moves of the game's own policy, as many as `room` holds of the trace; to the end if moves are not traced."""
+    sim.traced.length += rules.playout(rules.config, state(sim), rng(sim), room)
+
+
+@kernel()
+def read_payoffs(rules, search, sim):
+    """Reads the payoffs of the game that has ended."""
+    rules.payoffs(rules.config, state(sim), payoffs(sim))
+    if player_of(sim) == FAILED:
+        return np.int64(STOPPED)
+    if search.guarded:
+        return check_moves(rules, sim)
+    return np.int64(DONE)
+
+
+@kernel()
+def check_moves(rules, sim):
+    """Whether a user-defined playout wrote moves of players and actions that there are."""
+    moves = trace(sim)
+    if sim.traced.length < sim.leaf_depth or sim.traced.length >= sim.path.room:
+        return np.int64(TOO_LONG)
+    for i in range(sim.leaf_depth, sim.traced.length if moves.size > 0 else 0):
+        if not 0 <= player_of_move(moves[i]) < rules.players or action_of_move(moves[i]) >= rules.actions:
+            return np.int64(NO_MOVE)
+    return np.int64(DONE)
+
+
+@kernel()
+def follow_policies(rules, search, graph, sim):
+    """Plays the rest of the game by the policies.
 
     Moves for which no policy is asked are played together by the game's own playout, which is faster.
     """
-    w = fields(work.record, WORK)
-    while player_of(work.state) >= 0:
-        asked, more = asked_of(w, work.rng), np.int64(0)
-        while asked == 0 and count + more < w.path_room - 1:
-            asked, more = asked_of(w, work.rng), more + 1
+    most = np.int64(sim.path.room) - 1
+    while player_of(sim) >= 0:
+        asked, more = policies_asked(search, sim), np.int64(0)
+        while asked == 0 and sim.traced.length + more < most:
+            asked, more = policies_asked(search, sim), more + 1
         if more > 0:
-            count += kernels.playout(config, work.state, work.rng, work.moves[count : count + more])
-            if player_of(work.state) < 0:
+            play_on(rules, sim, trace(sim)[sim.traced.length : sim.traced.length + more])
+            if player_of(sim) < 0:
                 break
-        action = suggestion(kernels, work, config, count, asked)
+        if sim.traced.length >= most:
+            return np.int64(TOO_LONG)
+        action = suggested_action(rules, search, graph, sim, asked)
+        if action == NOT_PLAYABLE:
+            return np.int64(NO_SUGGESTION)
         if action < 0:
-            count += kernels.playout(config, work.state, work.rng, work.moves[count : count + 1])
-            continue
-        work.moves[count] = move_of(player_of(work.state), action)
-        kernels.play(config, work.state, action)
-        count += 1
-    return count
+            play_on(rules, sim, trace(sim)[sim.traced.length : sim.traced.length + 1])
+        else:
+            move(rules, sim, action)
+    return np.int64(DONE)
 
 
 @kernel()
-def asked_of(w, rng):
-    """The policies that are asked for one move, a bit for each."""
+def policies_asked(search, sim):
+    """Draws the policies that are asked for one move, a bit for each."""
     asked = np.int64(0)
-    for policy in range(w.policies):
-        if w.probs[policy] == 1.0 or unit(rng) < w.probs[policy]:
+    for policy in range(search.policies):
+        if search.probs[policy] == 1.0 or unit(rng(sim)) < search.probs[policy]:
             asked |= 1 << policy
     return asked
 
 
+NOT_PLAYABLE = -2
+"""In place of an action: a policy suggested one that cannot be played."""
+
+
 @kernel()
-def suggestion(kernels, work, config, count, asked):
-    """What the first of the policies asked that has a suggestion suggests after so many moves of a simulation, else -1."""
-    w = fields(work.record, WORK)
-    for policy in range(w.policies):
+def suggested_action(rules, search, graph, sim, asked):
+    """Returns the suggestion of the first policy asked that has one, or -1."""
+    for policy in range(search.policies):
         if asked >> policy & 1:
-            suggest, memory = kernels.suggest[policy], work.memories[policy]
-            listing, playable = kernels.playout_actions, kernels.is_playable
-            action = suggest(listing, playable, config, work.state, w, count, memory, work.rng)
+            known = policies(sim)[policy]
+            listing, playable, memory = rules.playout_actions, rules.is_playable, memory_of(known.memory)
+            action = search.suggest[policy](listing, playable, rules.config, state(sim), graph, sim, memory, rng(sim))
             if action >= 0:
-                w.suggested[policy] += 1
+                known.suggested += 1
+                if search.guarded and (action >= rules.actions or not rules.is_legal(rules.config, state(sim), action)):
+                    return np.int64(NOT_PLAYABLE)
                 return action
     return np.int64(-1)
 
 
 @kernel()
-def walk(kernels, g, work, config, length):
-    """Plays the rest of the game as `play_out`, its positions as nodes and its moves as edges of the path; the path's length.
-
-    Needs room for all of it.
-    """
-    w = fields(work.record, WORK)
-    number = np.int64(work.path[1, length - 1])
-    while player_of(work.state) >= 0:
-        node = np.int64(edges(g)[number].target)
+def rollout_into_graph(rules, search, graph, sim):
+    """Plays the rest of the game, its positions as nodes and its moves as edges of the path. Needs room for all of it."""
+    trail, length = path(sim), np.int64(sim.path.length)
+    number = np.int64(trail[1, length - 1])
+    while player_of(sim) >= 0:
+        node = np.int64(edges(graph)[number].target)
         if node < 0:
-            node = arrive(kernels, g, work, config, np.int64(work.path[0, length - 1]), number)
-        if nodes(g)[node].moves == 0 and not list_moves(kernels, g, work, config, node, length):
-            return length
-        action = suggestion(kernels, work, config, length, asked_of(w, work.rng))
-        if action < 0:
-            action = kernels.playout_action(config, work.state, work.rng)
-        if player_of(work.state) == FAILED:
-            return length
-        if work.moves.size > 0:
-            work.moves[length] = move_of(player_of(work.state), action)
-        number = edge_of(g, node, action)
-        kernels.play(config, work.state, action)
-        work.path[0, length] = node
-        work.path[1, length] = number
+            node = link_or_add(rules, graph, sim, np.int64(trail[0, length - 1]), number)
+        if length >= sim.path.room - 1:
+            return np.int64(TOO_LONG)
+        if nodes(graph)[node].legal == 0:
+            status = list_actions(rules, search, graph, sim, node)
+            if status != DONE:
+                return status
+        action = suggested_action(rules, search, graph, sim, policies_asked(search, sim))
+        if action == -1:
+            action = rules.playout_action(rules.config, state(sim), rng(sim))
+        if player_of(sim) == FAILED:
+            return np.int64(STOPPED)
+        number = edge_of(graph, node, action)
+        if number < 0:
+            return np.int64(NO_SUGGESTION)
+        move(rules, sim, action)
+        trail[0, length] = node
+        trail[1, length] = number
         length += 1
-    return length
+        sim.path.length = length
+        if player_of(sim) < 0:
+            edges(graph)[number].target = FINISHED
+        elif player_of(sim) >= rules.players:
+            return np.int64(NO_PLAYER)
+    return read_payoffs(rules, search, sim)
 
 
 @kernel()
-def arrive(kernels, g, work, config, source, number):
-    """The node of the position that an edge has led to, which from now on is its target. Needs room for a node."""
-    if g.words > 0:
-        kernels.key(config, work.state, work.words)
-    if not g.has_table:
-        node = add_node(g, work.words, player_of(work.state))
-        edges(g)[number].target = node
+def link_or_add(rules, graph, sim, source, number):
+    """Gives an edge its target: the node of the position reached, a known one or a new one. Needs room for a node."""
+    player, ply = player_of(sim), fields(state(sim), HEADER).ply
+    if graph.keys.columns > 0:
+        rules.key(rules.config, state(sim), key(sim))
+    if not merges(graph):
+        node = add_node(graph, key(sim), player, ply)
+        edges(graph)[number].target = node
         return node
-    node = find(g, work.words)
+    node = lookup(graph, key(sim), ply)
     if node >= 0:
-        g.links += 1
+        graph.transpositions += 1
     else:
-        node = add_node(g, work.words, player_of(work.state))
-    link(g, source, number, node)
+        node = add_node(graph, key(sim), player, ply)
+    link(graph, source, number, node)
     return node
 
 
 @kernel()
-def edge_of(g, node, action):
-    """The edge of a node's move, which is made if the move was never tried. Needs room for a larger block."""
-    source = nodes(g)[node]
-    first, tried = np.int64(source.first_edge), np.int64(source.tried)
-    for number in range(first, first + tried):
-        if edges(g)[number].action == action:
+def edge_of(graph, node, action):
+    """Returns the edge of a node's action, made if it was never tried; -1 for an action that is not legal."""
+    source = nodes(graph)[node]
+    first, expanded, legal = np.int64(source.first_edge), np.int64(source.expanded), np.int64(source.legal)
+    for number in range(first, first + expanded):
+        if edges(graph)[number].action == action:
             return np.int64(number)
-    choice = tried
-    while moves(g)[source.first_move + choice] != action:
-        choice += 1
-    return add_edge(g, node, choice)
+    for choice in range(expanded, legal):
+        if actions(graph)[source.first_action + choice] == action:
+            return add_edge(graph, node, np.int64(choice))
+    return np.int64(-1)

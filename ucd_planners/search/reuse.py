@@ -1,6 +1,6 @@
-"""What a graph keeps when its root moves on: the positions that can still be reached, copied into a graph without the others.
+"""The part of a graph that is kept when its root moves on: the positions that can still be reached, copied into another graph.
 
-Every statistic depends on what lies below only, so all of them stay as they are; the edges into a position keep their order.
+Every statistic depends only on simulations below, so all of them stay as they are; the edges into a position keep their order.
 """
 
 from __future__ import annotations
@@ -12,162 +12,136 @@ from ucd_envs.kernels import BYTES, WORDS, kernel
 from ucd_envs.structs import fields
 from ucd_planners.search.graph import (
     GRAPH,
-    amaf,
+    actions,
+    copy_edge,
+    edge_in,
     edges,
-    ended_payoff,
-    enter,
-    exploit,
-    explore,
-    find,
-    frontier,
-    mixed,
-    moves,
+    initial_stats,
+    insert,
+    keys,
+    lookup,
+    merges,
+    node_action_stats,
+    node_stats,
     nodes,
-    payoff,
-    positions,
-    priors,
-    shares,
-    sums,
-    weight,
 )
 
 COUNTED = types.int64[::1]
+NUMBERS = types.int32[:, ::1]
 
 
-@kernel(types.int64(BYTES, WORDS))
-def node_of(graph, words):
-    """The node of a position, or -1. In a tree, where it can have several, the one with the most moves tried below it."""
+@kernel(types.int64(BYTES, WORDS, types.int64))
+def node_of(graph, key, ply):
+    """Returns the node of a position, or -1. In a tree, where it can have several, the one with the most visits below it."""
     g = fields(graph, GRAPH)
-    if g.has_table:
-        return find(g, words)
+    if merges(g):
+        return lookup(g, key, ply)
     best, most = np.int64(-1), np.int64(-1)
-    for node in range(g.node_count):
-        same = True
-        for i in range(np.uint64(g.words)):
-            same = same and positions(g)[node, i] == words[i]
+    for node in range(g.nodes.length):
+        same = nodes(g)[node].ply == ply
+        for i in range(np.uint64(g.keys.columns)):
+            same = same and keys(g)[node, i] == key[i]
         if same:
             visits = np.int64(0)
             first = np.int64(nodes(g)[node].first_edge)
-            for number in range(first, first + np.int64(nodes(g)[node].tried)):
+            for number in range(first, first + np.int64(nodes(g)[node].expanded)):
                 visits += edges(g)[number].visits
             if visits > most:
                 best, most = np.int64(node), visits
     return best
 
 
-@kernel(types.void(BYTES, COUNTED))
-def survey(graph, counted):
-    """Numbers the nodes that can be reached from the root in `slot`, others -1, and lists them in the frontier.
+@kernel(types.void(BYTES, NUMBERS, COUNTED))
+def survey(graph, numbers, counted):
+    """Numbers the nodes that can be reached from the root, in the order of a breadth-first search.
 
-    counted: [3] int64, how many nodes, edges and listed moves they have.
+    numbers: [2, nodes] int32, each node's new number or -1, and the nodes by their new numbers; counted: [3] int64, how many
+    nodes, edges and listed actions they have.
     """
     g = fields(graph, GRAPH)
-    for node in range(g.node_count):
-        nodes(g)[node].slot = -1
-    queue = frontier(g)[0]
-    queue[0] = g.root
-    nodes(g)[g.root].slot = 0
-    count, tried, listed = np.int64(1), np.int64(0), np.int64(0)
-    place = 0
+    for node in range(g.nodes.length):
+        numbers[0, node] = -1
+    numbers[1, 0] = g.root
+    numbers[0, g.root] = 0
+    count, expanded, listed, place = np.int64(1), np.int64(0), np.int64(0), 0
     while place < count:
-        source = nodes(g)[queue[place]]
+        source = nodes(g)[numbers[1, place]]
         first = np.int64(source.first_edge)
-        tried += np.int64(source.tried)
-        listed += np.int64(source.moves)
-        for number in range(first, first + np.int64(source.tried)):
+        expanded += np.int64(source.expanded)
+        listed += np.int64(source.legal)
+        for number in range(first, first + np.int64(source.expanded)):
             target = np.int64(edges(g)[number].target)
-            if target >= 0 and nodes(g)[target].slot < 0:
-                nodes(g)[target].slot = count
-                queue[count] = target
+            if target >= 0 and numbers[0, target] < 0:
+                numbers[0, target] = count
+                numbers[1, count] = target
                 count += 1
         place += 1
-    g.widest = max(g.widest, count)
-    counted[0], counted[1], counted[2] = count, tried, listed
+    counted[0], counted[1], counted[2] = count, expanded, listed
 
 
-@kernel(types.void(BYTES, BYTES, COUNTED))
-def copy_reachable(old, new, counted):
+@kernel(types.void(BYTES, BYTES, NUMBERS, COUNTED))
+def copy_reachable(old, new, numbers, counted):
     """Copies what `survey` has counted into an empty graph with room for it."""
     g, into = fields(old, GRAPH), fields(new, GRAPH)
     for node in range(counted[0]):
-        source = np.int64(frontier(g)[0, node])
+        source = np.int64(numbers[1, node])
         copy_node(g, into, source, node)
-        copy_edges(g, into, source, node)
-    into.node_count, into.edge_count, into.kept = counted[0], counted[1], counted[1]
+        first = np.int64(nodes(into)[node].first_edge)
+        for i in range(np.int64(nodes(g)[source].expanded)):
+            copy_edge(g, np.int64(nodes(g)[source].first_edge) + i, into, first + i)
+            target = np.int64(edges(into)[first + i].target)
+            if target >= 0:
+                edges(into)[first + i].target = numbers[0, target]
+    into.nodes.length, into.edge_count = counted[0], counted[1]
     leading = np.int64(0)
     for node in range(counted[0]):
-        leading += copy_edges_in(g, into, np.int64(frontier(g)[0, node]), node)
-        if into.has_table:
-            enter(into, node)
-    into.links = max(0, leading - (counted[0] - 1))
+        leading += copy_edges_in(g, into, numbers, np.int64(numbers[1, node]), node)
+        if merges(into):
+            insert(into, node)
+    into.transpositions = max(0, leading - (counted[0] - 1))
 
 
 @kernel()
 def copy_node(g, into, source, node):
-    """Copies a node with its position, sums and moves."""
+    """Copies a node with its key, statistics and actions."""
     nodes(into)[node] = nodes(g)[source]
     made = nodes(into)[node]
-    made.stamp = 0
-    made.room = made.tried
-    made.first_edge = into.edge_places
-    made.first_move = into.move_count
-    weight(into)[node] = weight(g)[source]
-    for column in range(g.columns):
-        sums(into)[node, column] = sums(g)[source, column]
-    for i in range(g.players * g.actions if g.amaf_kind > 0 else 0):
-        amaf(into)[node, i, 0] = amaf(g)[source, i, 0]
-        amaf(into)[node, i, 1] = amaf(g)[source, i, 1]
-    for i in range(g.actions if g.amaf_kind > 1 else 0):
-        mixed(into)[node, i, 0] = mixed(g)[source, i, 0]
-        mixed(into)[node, i, 1] = mixed(g)[source, i, 1]
-    for i in range(g.words):
-        positions(into)[node, i] = positions(g)[source, i]
-    first = np.int64(nodes(g)[source].first_move)
-    for i in range(np.int64(made.moves)):
-        moves(into)[into.move_count + i] = moves(g)[first + i]
-    for i in range(np.int64(made.moves) if g.has_priors else 0):
-        priors(into)[into.move_count + i, 0] = priors(g)[first + i, 0]
-        priors(into)[into.move_count + i, 1] = priors(g)[first + i, 1]
-    into.edge_places += np.int64(made.tried)
-    into.move_count += np.int64(made.moves)
+    made.room = made.expanded
+    made.first_edge = into.edges.length
+    made.first_action = into.actions.length
+    for column in range(g.nodes.columns):
+        node_stats(into)[node, column] = node_stats(g)[source, column]
+    for column in range(g.node_actions.columns):
+        node_action_stats(into)[node, column, 0] = node_action_stats(g)[source, column, 0]
+        node_action_stats(into)[node, column, 1] = node_action_stats(g)[source, column, 1]
+    for i in range(g.keys.columns):
+        keys(into)[node, i] = keys(g)[source, i]
+    first = np.int64(nodes(g)[source].first_action)
+    for i in range(np.int64(made.legal)):
+        actions(into)[into.actions.length + i] = actions(g)[first + i]
+        for column in range(g.actions.columns):
+            initial_stats(into)[into.actions.length + i, column] = initial_stats(g)[first + i, column]
+    into.edges.length += np.int64(made.expanded)
+    into.actions.length += np.int64(made.legal)
 
 
 @kernel()
-def copy_edges(g, into, source, node):
-    """Copies a node's edges with their statistics and targets."""
-    old, new = np.int64(nodes(g)[source].first_edge), np.int64(nodes(into)[node].first_edge)
-    for i in range(np.int64(nodes(g)[source].tried)):
-        edges(into)[new + i] = edges(g)[old + i]
-        target = np.int64(edges(g)[old + i].target)
-        edges(into)[new + i].target = nodes(g)[target].slot if target >= 0 else -1
-        exploit(into)[new + i] = exploit(g)[old + i]
-        explore(into)[new + i] = explore(g)[old + i]
-        for player in range(g.players):
-            payoff(into)[new + i, player] = payoff(g)[old + i, player]
-            if g.keeps_ended:
-                ended_payoff(into)[new + i, player] = ended_payoff(g)[old + i, player]
-        for column in range(g.share_columns):
-            shares(into)[new + i, column] = shares(g)[old + i, column]
-
-
-@kernel()
-def copy_edges_in(g, into, old, new):
-    """Copies the list of edges into a node, without those from nodes that are not kept; how many are left."""
+def copy_edges_in(g, into, numbers, old, new):
+    """Copies the list of edges into a node, without those from nodes that are not kept; returns how many are left."""
     count, last = 0, np.int64(-1)
-    nodes(into)[new].in_source = -1
-    source, slot = np.int64(nodes(g)[old].in_source), np.int64(nodes(g)[old].in_slot)
-    while source >= 0:
-        number = np.int64(nodes(g)[source].first_edge) + slot
-        kept = np.int64(nodes(g)[source].slot)
+    nodes(into)[new].first_in = -1
+    reference = nodes(g)[old].first_in
+    while reference >= 0:
+        source, number = edge_in(g, reference)
+        kept = np.int64(numbers[0, source])
         if kept >= 0:
+            copied = kept << 16 | (reference & 0xFFFF)
             if last < 0:
-                nodes(into)[new].in_source = kept
-                nodes(into)[new].in_slot = slot
+                nodes(into)[new].first_in = copied
             else:
-                edges(into)[last].next_source = kept
-                edges(into)[last].next_slot = slot
-            last = np.int64(nodes(into)[kept].first_edge) + slot
-            edges(into)[last].next_source = -1
+                edges(into)[last].next_in = copied
+            _, last = edge_in(into, copied)
+            edges(into)[last].next_in = -1
             count += 1
-        source, slot = np.int64(edges(g)[number].next_source), np.int64(edges(g)[number].next_slot)
+        reference = edges(g)[number].next_in
     return count

@@ -1,9 +1,8 @@
-"""The memory of a search graph: its arrays, made and lengthened in Python between two runs of the compiled loop."""
+"""The memory of a search graph: its blocks, made and lengthened in Python between two runs of the compiled loop."""
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import types
@@ -11,211 +10,255 @@ from numba import types
 from ucd_envs.kernels import BYTES, WORDS, kernel
 from ucd_envs.rules import Rules
 from ucd_envs.structs import address_of, fields
-from ucd_planners.search.graph import COUNTS, EDGE, GRAPH, MORE_EDGES, MORE_NODES, NODE, PLACES, add_node, enter_all
-from ucd_planners.search.interface import MOST_PLAYERS, Selection
+from ucd_planners.search.graph import EDGE, GRAPH, NODE, add_node, insert_all
+from ucd_planners.search.interface import DEFAULT, SearchOptions, Selection
+from ucd_planners.search.loop import GROW_ACTIONS, GROW_EDGES, GROW_NODES
 from ucd_planners.search.reuse import copy_reachable, node_of, survey
+from ucd_planners.search.sim import Sim
 
 MOST_ACTIONS = 2**16 - 1
 """Actions, and places in a block of edges, are 16-bit numbers."""
-
-
-@kernel(types.void(BYTES, WORDS, types.int64))
-def plant(graph, words, mover):
-    """Makes the root of an empty graph, for a position and its mover."""
-    add_node(fields(graph, GRAPH), words, mover)
-
-
-class Options(NamedTuple):
-    """How a search grows its graph."""
-
-    adds_all: bool
-    """Whether all positions of a simulation are added, or the first new one."""
-    urgency: float
-    """The bound of an untried move."""
-    keeps: bool
-    """Whether the graph serves the next search too."""
-    has_priors: bool = False
-    """Whether moves have priors."""
-
-
-DEFAULT_OPTIONS = Options(adds_all=False, urgency=math.inf, keeps=False)
+MOST_PLAYERS = 16
 LARGE = 2**24
 """Bytes of a graph that are given back rather than left for the next rebuilding."""
+MOST_ROOM = 2**31
+"""Bytes of a block that are asked for before they are needed: the system gives them only when they are written."""
+PARTS = {
+    "nodes": (("nodes", NODE), ("node_stats", np.float64)),
+    "edges": (("edges", EDGE), ("mean_value", np.float64), ("exploration", np.float64), ("edge_stats", np.float64)),
+    "actions": (("actions", np.uint16), ("initial_stats", np.float32)),
+    "keys": (("keys", np.uint64),),
+    "node_actions": (("node_action_stats", np.float32),),
+    "slots": (("slots", np.int32),),
+    "free_blocks": (("free_blocks", np.int32),),
+}
+"""The arrays of each block, one behind the other."""
+WITH_COLUMNS = {"node_stats", "edge_stats", "initial_stats", "keys", "node_action_stats"}
+COUNTS = ("edge_count", "root", "playouts", "depth", "transpositions")
+
+
+@kernel(types.void(BYTES, WORDS, types.int64, types.int64))
+def plant(graph, key, mover, ply):
+    """Makes the root of an empty graph, for a position with its mover and ply."""
+    add_node(fields(graph, GRAPH), key, mover, ply)
 
 
 class Graph:
-    """A search graph as Python holds it: the arrays that kernels fill, and the record that tells kernels where they are."""
+    """A search graph as Python holds it: the arrays that kernels fill, and the record with their addresses.
+
+    Its arrays are attributes by the names of PARTS, such as `graph.edges["visits"]`, each with the rows of its whole room.
+    """
 
     def __init__(
-        self, selection: Selection, rules: Rules, playouts: int, most_edges: int, options: Options = DEFAULT_OPTIONS
+        self, selection: Selection, rules: Rules, playouts: int, most_edges: int, options: SearchOptions = DEFAULT
     ) -> None:
-        """A graph without nodes for a game, with room for about so many playouts and at most so many edges.
+        """Makes a graph without nodes, with room for about `playouts` playouts and at most `most_edges` edges.
 
         Raises ValueError for a game with more players or actions than a graph can hold.
         """
         if rules.players > MOST_PLAYERS or rules.actions > MOST_ACTIONS:
             raise ValueError(f"a graph holds {MOST_PLAYERS} players and {MOST_ACTIONS} actions at most, but {rules} has more")
         self._arguments = selection, rules, most_edges, options
-        self.layout = selection.layout(rules.players)
-        self.plies = rules.max_plies if options.adds_all else 0
+        self.layout = layout = selection.layout(rules.players, rules.actions)
+        self.plies = rules.max_plies if options.expand_all else 0
         self.header = np.zeros(GRAPH.itemsize, np.uint8)
-        self._words = self.header.view(np.int64)
-        self.arrays: dict[str, np.ndarray] = {}
+        self.record: Any = self.header.view(GRAPH)[0]
         self.spare: Graph | None = None
-        self.ply = 0
-        record = self.header.view(GRAPH)[0]
-        record.players, record.actions, record.most_edges = rules.players, rules.actions, most_edges
-        record.columns, record.share_columns = self.layout.columns, self.layout.shares
-        record.has_table, record.keeps_ended = self.layout.table, self.layout.ended
-        record.words = rules.key_words if self.layout.table or options.keeps else 0
-        record.adds_all, record.urgency, record.amaf_kind = options.adds_all, options.urgency, self.layout.amaf
-        record.adds_leaf = self.layout.adds_leaf
-        record.has_chooser, record.has_priors = selection.chooser is not None or options.has_priors, options.has_priors
-        whole, constants = selection.parameters(rules.players)
-        record.whole[: len(whole)] = whole
-        record.constants[: len(constants)] = constants
-        self._set("free", np.full(rules.actions + 1, -1, np.int32))
-        self._set("table", np.zeros(1, np.int32))
-        self._make_edge_room(playouts + playouts // 4 + rules.actions)
-        self._make_node_room(playouts + 2 if self.layout.adds_leaf else playouts // 4 + 16)
-        self._make_move_room(8 * playouts + rules.actions)
+        self.ply = self.kept = 0
+        self._blocks: dict[str, np.ndarray] = {}
+        self._parameters = selection.parameters(rules.players, rules.actions)
+        pairs = {"all": rules.players * rules.actions, "mixed": rules.actions}
+        record = self.record
+        record.most_edges, record.parameters = most_edges, address_of(self._parameters)
+        record.first_play_urgency = options.first_play_urgency
+        record.nodes.columns, record.edges.columns = len(layout.node_stats), len(layout.edge_stats)
+        record.actions.columns = 2 if options.has_initial else 0
+        record.keys.columns = rules.key_words if layout.merges or options.reuse_graph else 0
+        record.node_actions.columns = sum(pairs[name] for name in layout.node_action_stats)
+        self._make("free_blocks", rules.actions + 1)
+        self.free_blocks.fill(-1)
+        self._make("slots", 0)
+        for name in ("nodes", "keys", "node_actions", "edges", "actions"):
+            self._make(name, 0)
+        self.make_room(playouts)
 
-    def __getattr__(self, name: str) -> np.ndarray:
-        """An array by its name."""
-        try:
-            array: np.ndarray = self.__dict__["arrays"][name]
-        except KeyError:
-            raise AttributeError(name) from None
-        return array
+    def make_room(self, playouts: int) -> None:
+        """Makes room for about so many playouts at once: memory is taken from the system only as it is written."""
+        record, actions = self.record, self._arguments[1].actions
+        nodes = playouts + 2 if self.adds_leaf else playouts // 4 + 16
+        wanted = {
+            "nodes": self._affordable(nodes, "nodes", "keys", "node_actions"),
+            "edges": self._affordable(playouts + playouts // 4 + actions, "edges"),
+            "actions": self._affordable(nodes * actions, "actions") + actions,
+        }
+        for name, size in wanted.items():
+            if record[name]["room"] < size:
+                self._grow(name, size)
 
-    def count(self, name: str) -> int:
-        """One of COUNTS."""
-        return int(self._words[PLACES[name]])
+    @property
+    def adds_leaf(self) -> bool:
+        """Whether a new position gets its node at once."""
+        return self.layout.merges or bool(self.layout.node_action_stats)
+
+    def __getattr__(self, name: str) -> Any:
+        """An array by its name, a row for each place of its room."""
+        for block, parts in PARTS.items():
+            if name in dict(parts):
+                return self._array(block, name)
+        if name in COUNTS:
+            return int(self.record[name])
+        raise AttributeError(name)
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes."""
+        return int(self.record.nodes.length)
 
     def clear(self) -> None:
         """Forgets all nodes and edges, but keeps the room."""
-        for name in COUNTS[: COUNTS.index("node_room")]:
-            self._words[PLACES[name]] = 0
-        self.free.fill(-1)
-        self.table.fill(0)
+        record = self.record
+        for name in COUNTS:
+            record[name] = 0
+        for name in ("nodes", "edges", "actions"):
+            record[name]["length"] = 0
+        self.kept = 0
+        self.free_blocks.fill(-1)
+        self.slots.fill(0)
 
-    def begin(self, words: np.ndarray, mover: int, ply: int) -> Graph:
-        """The graph with a position as its root: what can be reached from there where positions are kept, else afresh.
+    def begin(self, key: np.ndarray, mover: int, ply: int) -> Graph:
+        """Returns the graph with a position as its root: the part that can be reached where positions are kept, else afresh.
 
-        words: [key_words] uint64; ply: of the position. A position above the last root starts afresh too, since what a
-        search learns does not go up beyond its root. It is this graph, or another one that has copied what can still be
-        reached: when as many edges have been added as were left the last time, or when edges run short, so that copying never
-        costs much more than adding did.
+        key: [key_words] uint64; ply: of the position. A position above the last root starts afresh too, since statistics do not
+        go up beyond the root. It is this graph, or another one that has copied the part that can still be reached: when as many
+        edges have been added as were left the last time, or when edges run short, so that copying costs about as much as
+        adding.
         """
-        lasts = self._arguments[-1].keeps and self.count("node_count") > 0 and ply >= self.ply
-        node = node_of(self.header, words) if lasts else -1
+        lasts = self._arguments[-1].reuse_graph and self.node_count > 0 and ply >= self.ply
+        node = node_of(self.header, key, ply) if lasts else -1
         self.ply = ply
         if node < 0:
             self.clear()
-            plant(self.header, words, mover)
+            plant(self.header, key, mover, ply)
             return self
-        for name in ("playouts", "depth"):
-            self._words[PLACES[name]] = 0
-        self._words[PLACES["root"]] = node
-        edges = self.count("edge_count")
-        if edges < 2 * self.count("kept") and 2 * edges < self.count("most_edges"):
+        self.record.playouts = self.record.depth = 0
+        self.record.root = node
+        edges = self.edge_count
+        if edges < 2 * self.kept and 2 * edges < self.record.most_edges:
             return self
         return self._rebuilt()
 
     def _rebuilt(self) -> Graph:
-        """A graph of what can be reached from the root."""
-        counted = np.zeros(3, np.int64)
-        survey(self.header, counted)
+        """Returns a graph of the positions that can be reached from the root."""
+        numbers, counted = np.empty((2, self.node_count), np.int32), np.zeros(3, np.int64)
+        survey(self.header, numbers, counted)
         other, self.spare = self.spare, None
         if other is None:
             selection, rules, most_edges, options = self._arguments
             other = Graph(selection, rules, 0, most_edges, options)
         other.clear()
-        for name, least in zip(("node_room", "edge_room", "move_room"), counted.tolist(), strict=True):
-            if other.count(name) < least + least // 4:
-                other._make_room(name, least + least // 4 + 64)
-        copy_reachable(self.header, other.header, counted)
-        other.ply = self.ply
+        for name, least in zip(("nodes", "edges", "actions"), counted.tolist(), strict=True):
+            if other.record[name]["room"] < least + least // 4:
+                other._grow(name, least + least // 4 + 64)
+        copy_reachable(self.header, other.header, numbers, counted)
+        other.ply, other.kept = self.ply, other.edge_count
         other.spare = self if self.bytes < LARGE else None
         return other
 
-    def grow(self, playouts_left: int | None) -> None:
-        """Makes more room of the kind that a search said it wants, but no more than the rest of a budget can fill."""
-        wanted, actions, plies = self.count("wanted"), self.count("actions"), self.plies
-        if wanted == MORE_NODES:
-            name, each, least = "node_room", 1 + plies, plies
-        elif wanted == MORE_EDGES:
-            name, each, least = "edge_room", 2 + plies, (1 + plies) * actions
-        else:
-            name, each, least = "move_room", (1 + plies) * actions, (1 + plies) * actions
-        self._make_room(name, next_size(self.count(name), each, playouts_left) + least)
+    def grow(self, status: int, playouts_left: int | None) -> None:
+        """Makes more room of the kind that a status asks for, but no more than the rest of a budget can fill."""
+        actions, plies = self._arguments[1].actions, self.plies
+        name, each, least = {
+            GROW_NODES: ("nodes", 1 + plies, plies),
+            GROW_EDGES: ("edges", 2 + plies, (1 + plies) * actions),
+            GROW_ACTIONS: ("actions", (1 + plies) * actions, (1 + plies) * actions),
+        }[status]
+        self._grow(name, next_size(int(self.record[name]["room"]), each, playouts_left) + least)
 
-    def _make_room(self, name: str, size: int) -> None:
-        {"node_room": self._make_node_room, "edge_room": self._make_edge_room, "move_room": self._make_move_room}[name](size)
+    def _grow(self, name: str, size: int) -> None:
+        if name == "nodes":
+            self.make_node_room(size)
+        else:
+            self._make(name, size)
+
+    def make_node_room(self, size: int) -> None:
+        """Makes room for so many nodes, their keys and played actions, and for the table that finds them."""
+        for name in ("nodes", "keys", "node_actions"):
+            self._make(name, size)
+        slots = 1 << (2 * size - 1).bit_length()
+        if self.layout.merges and slots > self.record.slots.room:
+            self._make("slots", slots)
+            self.slots.fill(0)
+            insert_all(self.header)
 
     @property
     def bytes(self) -> int:
-        """Memory of all arrays, those kept for the next rebuilding too; of those for the frontier, which begin empty in each
-        backup, the part that was ever written.
-        """
-        whole = sum(array.nbytes for name, array in self.arrays.items() if name not in ("pending", "frontier"))
+        """Memory that nodes, edges, actions and the table take, and that of the graph kept for the next rebuilding."""
+        record = self.record
+        nodes = int(record.nodes.length) * sum(map(self._row_bytes, ("nodes", "keys", "node_actions")))
+        used = int(record.edges.length) * self._row_bytes("edges") + int(record.actions.length) * self._row_bytes("actions")
         spare = 0 if self.spare is None else self.spare.bytes
-        return whole + spare + 2 * self.count("widest") * (8 * self.layout.columns + 4)
+        return nodes + used + 4 * int(record.slots.room) + spare
 
     def block(self, node: int) -> slice:
         """The places of a node's edges."""
         first = int(self.nodes[node]["first_edge"])
-        return slice(first, first + int(self.nodes[node]["tried"]))
+        return slice(first, first + int(self.nodes[node]["expanded"]))
 
-    def _make_node_room(self, size: int) -> None:
-        self._words[PLACES["node_room"]] = size
-        columns = self.layout.columns
-        self._lengthen("nodes", size, NODE)
-        self._lengthen("weight", size, np.float64)
-        self._lengthen("sums", size, np.float64, columns)
-        if self.layout.amaf:
-            self._lengthen("amaf", size, np.float32, self.count("players") * self.count("actions"), 2)
-        if self.layout.amaf > 1:
-            self._lengthen("mixed", size, np.float32, self.count("actions"), 2)
-        self._set("pending", np.empty((2 * size, columns)))
-        self._set("frontier", np.empty((2, size), np.int32))
-        self._lengthen("positions", size, np.uint64, self.count("words"))
-        if self.layout.table:
-            entries = 1 << (2 * size - 1).bit_length()
-            if entries > len(self.table):
-                self._words[PLACES["table_size"]] = entries
-                self._set("table", np.zeros(entries, np.int32))
-                enter_all(self.header)
+    def column(self, kind: str, name: str) -> int:
+        """The column of a name in "node_stats" or "edge_stats". Raises ValueError for an unknown name."""
+        return self.layout.column(kind, name)
 
-    def _make_edge_room(self, size: int) -> None:
-        self._words[PLACES["edge_room"]] = size
-        self._lengthen("edges", size, EDGE)
-        self._lengthen("exploit", size, np.float64)
-        self._lengthen("explore", size, np.float64)
-        self._lengthen("payoff", size, np.float64, self.count("players"))
-        if self.layout.ended:
-            self._lengthen("ended_payoff", size, np.float64, self.count("players"))
-        if self.layout.shares:
-            self._lengthen("shares", size, np.float64, self.layout.shares)
+    def _columns(self, block: str, part: str) -> tuple[int, ...]:
+        """The shape of a row of an array: a number, or columns of the block."""
+        if part not in WITH_COLUMNS:
+            return ()
+        columns = int(self.record[block]["columns"])
+        return (columns, 2) if part == "node_action_stats" else (columns,)
 
-    def _make_move_room(self, size: int) -> None:
-        self._words[PLACES["move_room"]] = size
-        self._lengthen("moves", size, np.uint16)
-        if self._arguments[-1].has_priors:
-            self._lengthen("priors", size, np.float32, 2)
+    def _part_bytes(self, block: str) -> list[int]:
+        """Bytes of a row of each array in a block."""
+        return [int(np.dtype(dtype).itemsize * np.prod(self._columns(block, part), dtype=int)) for part, dtype in PARTS[block]]
 
-    def _lengthen(self, name: str, size: int, dtype: np.typing.DTypeLike, *columns: int) -> None:
-        array = np.empty((size, *columns), dtype)
-        if name in self.arrays:
-            array[: len(self.arrays[name])] = self.arrays[name]
-        self._set(name, array)
+    def _row_bytes(self, block: str) -> int:
+        return sum(self._part_bytes(block))
 
-    def _set(self, name: str, array: np.ndarray) -> None:
-        self.arrays[name] = array
-        self._words[PLACES[name]] = address_of(array)
+    def _affordable(self, size: int, *blocks: str) -> int:
+        """So many rows, or fewer where a block would pass MOST_ROOM."""
+        return min(size, *(MOST_ROOM // max(self._row_bytes(block), 1) for block in blocks))
+
+    def _array(self, block: str, part: str) -> np.ndarray:
+        place, room = 0, int(self.record[block]["room"])
+        for (name, dtype), size in zip(PARTS[block], self._part_bytes(block), strict=True):
+            if name == part:
+                array: np.ndarray = self._blocks[block][place : place + room * size].view(dtype)
+                return array.reshape(room, *self._columns(block, part))
+            place += room * size
+        raise KeyError(part)
+
+    def _make(self, block: str, size: int) -> None:
+        """Gives a block room for so many rows, a multiple of 4 that keeps its arrays aligned; rows in use stay."""
+        room = (size + 3) & ~3 if block not in ("slots", "free_blocks") else size
+        old, used = int(self.record[block]["room"]), int(self.record[block]["length"])
+        used = self.node_count if block in ("keys", "node_actions") else used
+        made = np.empty(room * self._row_bytes(block), np.uint8)
+        from_place = to_place = 0
+        for width in self._part_bytes(block):
+            if used:
+                made[to_place : to_place + used * width] = self._blocks[block][from_place : from_place + used * width]
+            from_place, to_place = from_place + old * width, to_place + room * width
+        self._blocks[block] = made
+        self.record[block]["address"], self.record[block]["room"] = address_of(made), room
 
 
 def next_size(size: int, each: int, playouts_left: int | None) -> int:
     """Half as much again, or less if the playouts that are left need less at `each` places a playout."""
     more = size // 2 + 64
     return size + (more if playouts_left is None else min(more, each * playouts_left + 64))
+
+
+def fit_scratch(sim: Sim, graph: Graph) -> None:
+    """Gives a simulation the scratch that its selection needs for the graph's room."""
+    fixed, each = graph.layout.scratch
+    if sim.record.scratch.room != fixed + int(graph.record.nodes.room) * each:
+        sim.make_scratch(fixed, int(graph.record.nodes.room), each)
+    sim.record.scratch.length = fixed

@@ -1,9 +1,9 @@
-"""The choice of a tried move: the largest upper confidence bound [UCD eq. 2; Auer, Cesa-Bianchi, Fischer 2002, UCB1].
+"""The choice of an action: the largest upper confidence bound [UCD eq. 2; Auer, Cesa-Bianchi, Fischer 2002, UCB1].
 
-    mu + c * sqrt(log p / n)     mu = exploit,  c * sqrt(log p) = weight,  1 / sqrt(n) = explore
+    mu + c * sqrt(log p / n)     mu = mean_value,  c * sqrt(log p) = the exploration scale,  1 / sqrt(n) = exploration
 
 A backup keeps the three numbers, each selection with its own meaning of mu, p and n; any bound of the form
-`exploit + weight * explore` is chosen by this one kernel.
+`mean_value + scale * exploration` is chosen by this one kernel.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import numpy as np
 
 from ucd_envs.kernels import kernel
 from ucd_envs.rng import below
-from ucd_planners.search.graph import edges, exploit, explore, nodes, priors, weight
-from ucd_planners.search.interface import CHOOSE
+from ucd_planners.search.graph import edges, exploration, initial_stats, mean_value, node_stats, nodes
+from ucd_planners.search.interface import SELECT
+from ucd_planners.search.sim import rng
 
 
 @kernel(fastmath={"nnan", "nsz"})
@@ -29,34 +30,34 @@ def largest(means, chances, scale, first, count):
 
 
 @kernel()
-def best_bound(g, node):
-    """The largest bound of a node's tried moves. Needs one."""
-    first, count = np.uint64(nodes(g)[node].first_edge), np.uint64(nodes(g)[node].tried)
-    return largest(exploit(g), explore(g), weight(g)[node], first, count)
+def best_bound(graph, node):
+    """The largest bound of a node's tried actions. Needs one."""
+    first, count = np.uint64(nodes(graph)[node].first_edge), np.uint64(nodes(graph)[node].expanded)
+    return largest(mean_value(graph), exploration(graph), node_stats(graph)[node, 0], first, count)
 
 
-@kernel(CHOOSE, inline=True)
-def choose(g, w, node, may_add, rng):
-    """An untried move at random if those are urgent, else the tried one with the largest bound."""
-    tried, legal = np.int64(nodes(g)[node].tried), np.int64(nodes(g)[node].moves)
-    if tried < legal and may_add and is_urgent(g, node, tried):
-        return tried + np.int64(below(rng, np.uint64(legal - tried)))
-    if tried == 0:
+@kernel(SELECT, inline=True)
+def select_action(graph, sim, node, may_add):
+    """An untried action at random if those are urgent, else the tried one with the largest bound."""
+    expanded, legal = np.int64(nodes(graph)[node].expanded), np.int64(nodes(graph)[node].legal)
+    if expanded < legal and may_add and is_urgent(graph, node, expanded):
+        return expanded + np.int64(below(rng(sim), np.uint64(legal - expanded)))
+    if expanded == 0:
         return np.int64(-1)
-    return best(g, node, rng)
+    return best(graph, node, rng(sim))
 
 
 @kernel()
-def is_urgent(g, node, tried):
-    """Whether an untried move of a node goes before its tried ones."""
-    return tried == 0 or g.urgency == np.inf or g.urgency >= best_bound(g, node)
+def is_urgent(graph, node, expanded):
+    """Whether an untried action of a node goes before its tried ones."""
+    return expanded == 0 or graph.first_play_urgency == np.inf or graph.first_play_urgency >= best_bound(graph, node)
 
 
 @kernel()
-def best(g, node, rng):
-    """The place of the tried move with the largest bound; among equals each with the same probability. Needs a tried move."""
-    means, chances, scale = exploit(g), explore(g), weight(g)[node]
-    first, count = np.uint64(nodes(g)[node].first_edge), np.uint64(nodes(g)[node].tried)
+def best(graph, node, rng):
+    """The place of the tried action with the largest bound; among equals each with the same probability. Needs one."""
+    means, chances, scale = mean_value(graph), exploration(graph), node_stats(graph)[node, 0]
+    first, count = np.uint64(nodes(graph)[node].first_edge), np.uint64(nodes(graph)[node].expanded)
     most = largest(means, chances, scale, first, count)
     equals = np.uint64(0)
     for i in range(first, first + count):
@@ -70,42 +71,42 @@ def best(g, node, rng):
     return np.int64(0)
 
 
-@kernel(CHOOSE)
-def choose_with_priors(g, w, node, may_add, rng):
-    """The move with the largest bound, where n~ playouts with payoffs w~ in sum, its prior, are added to what it had.
+@kernel(SELECT)
+def select_with_initial(graph, sim, node, may_add):
+    """The action with the largest bound, where n~ virtual playouts with payoffs w~ in sum are added to the real ones.
 
-        (n mu + w~) / (n + n~) + weight / sqrt(1 / explore^2 + n~)
+        (n mu + w~) / (n + n~) + scale / sqrt(1 / exploration^2 + n~)
 
-    One that was not tried and has no prior has the bound `urgency`; among equals each has the same probability.
+    An untried action without initial statistics has the bound `first_play_urgency`; among equals each has the same probability.
     """
-    tried = np.uint64(nodes(g)[node].tried)
-    legal = np.uint64(nodes(g)[node].moves) if may_add else tried
-    first, listed = np.uint64(nodes(g)[node].first_edge), np.uint64(nodes(g)[node].first_move)
-    known, records, means, chances, scale = priors(g), edges(g), exploit(g), explore(g), weight(g)[node]
-    most, equals, choice = -np.inf, np.uint64(0), -1
+    expanded = np.uint64(nodes(graph)[node].expanded)
+    legal = np.uint64(nodes(graph)[node].legal) if may_add else expanded
+    first, listed = np.uint64(nodes(graph)[node].first_edge), np.uint64(nodes(graph)[node].first_action)
+    given, records, means, chances = initial_stats(graph), edges(graph), mean_value(graph), exploration(graph)
+    scale, most, equals, choice = node_stats(graph)[node, 0], -np.inf, np.uint64(0), -1
     for i in range(legal):
-        visits, paid = np.float64(known[listed + i, 0]), np.float64(known[listed + i, 1])
-        if i < tried:
+        visits, paid = np.float64(given[listed + i, 0]), np.float64(given[listed + i, 1])
+        if i < expanded:
             had, chance = np.float64(records[first + i].visits), chances[first + i]
             value = (had * means[first + i] + paid) / (had + visits) + scale / math.sqrt(1.0 / (chance * chance) + visits)
         else:
-            value = paid / visits + scale / math.sqrt(visits) if visits > 0.0 else g.urgency
+            value = paid / visits + scale / math.sqrt(visits) if visits > 0.0 else graph.first_play_urgency
         if value > most:
             most, equals, choice = value, np.uint64(1), i
         elif value == most:
             equals += np.uint64(1)
-            if below(rng, equals) == np.uint64(0):
+            if below(rng(sim), equals) == np.uint64(0):
                 choice = i
     return np.int64(choice)
 
 
 @kernel()
-def weight_of(c, parent_visits):
+def scale_of(c, parent_visits):
     """c * sqrt(log p); 0 for p = 0."""
     return c * math.sqrt(math.log(parent_visits)) if parent_visits > 1.0 else 0.0
 
 
 @kernel()
-def explore_of(visits):
+def exploration_of(visits):
     """1 / sqrt(n)."""
     return 1.0 / math.sqrt(visits)

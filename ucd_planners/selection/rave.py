@@ -5,12 +5,13 @@ w~(u, a) in sum. The value of a move mixes their mean with its own:
 
     (1 - beta) mu(e) + beta w~ / n~ + c * sqrt(log p / n(e))        beta = n~ / (n~ + n(e) + bias * n~ * n(e))
 
-so that a move that was not tried yet has the mean w~ / n~, and the bound `urgency` where nothing is known. A move's prior is
-added to its own playouts. `bias` is 4 b^2 of Gelly and Silver. RAVE-UCD shares positions: mu has the depth d1, here depth_mean,
-and with depth_rave = 1 the playouts through a child of u count for u as well, however they came there: n~ mixes the values of
-u's children. GRAVE [Cazenave 2015] takes n~ and w~ from the nearest position of the descent with `ref` playouts or more.
+so that a move that was not tried yet has the mean w~ / n~, and the bound `first_play_urgency` where nothing is known. Initial
+statistics are added to its own playouts. `bias` is 4 b^2 of Gelly and Silver. RAVE-UCD shares positions: mu has the depth d1,
+here depth_mean, and with depth_rave = 1 the playouts through a child of u count for u as well, however they came there: n~
+mixes the values of u's children. GRAVE [Cazenave 2015] takes n~ and w~ from the nearest position of the descent with `ref`
+playouts or more.
 
-Symbols: n~ and w~ are amaf(g)[u, player * actions + a], or mixed(g)[u, a] with depth_rave = 1.
+Symbols: n~ and w~ are node_action_stats(graph)[u, player * actions + a], or [u, players * actions + a] with depth_rave = 1.
 """
 
 from __future__ import annotations
@@ -24,44 +25,62 @@ import numpy as np
 from ucd_envs.kernels import kernel
 from ucd_envs.rng import below
 from ucd_envs.settings import boolean, integer, real
-from ucd_planners.search.graph import amaf, edges, exploit, explore, mixed, moves, nodes, priors, sums, weight
-from ucd_planners.search.interface import BACK_UP, CHOOSE, Layout, Parameters, checked_constant, moves_of, notes_of, path_of
+from ucd_envs.structs import array_at, configuration, record
+from ucd_planners.search.graph import (
+    INDEX,
+    actions,
+    edge_in,
+    edges,
+    exploration,
+    initial_stats,
+    mean_value,
+    node_action_stats,
+    node_stats,
+    nodes,
+    parameters,
+)
+from ucd_planners.search.interface import BACKUP, SELECT, Layout, exploration_constant
+from ucd_planners.search.sim import path, payoffs, rng, trace
 from ucd_planners.selection import ucd
-from ucd_planners.selection.ucd import UCD
+from ucd_planners.selection.ucd import FIRST_A, SCRATCH_BYTES, UCD, UCD_PARAMETERS, marks, scratch, scratch_bytes
 
 U0, U1, U16, LOW = np.uint64(0), np.uint64(1), np.uint64(16), np.uint64(0xFFFF)
 ONE = np.float32(1.0)
-REF = 15
-"""The place of `ref` in the whole-number parameters, behind those of UCD."""
-BIAS = 1
-"""The place of the bias in the constants."""
+PARAMETERS = record(*UCD_PARAMETERS, ("actions", np.int64), ("ref", np.int64), ("mixes", np.int64), ("bias", np.float64))
+"""Those of UCD, which its backup reads, and those of the choice."""
 MOST = np.float32(2**24)
 """Whole numbers are exact up to here."""
 MOST_BIAS = 1e9
 """With more the weight could overflow."""
 
 
-@kernel(CHOOSE)
-def choose(g, w, node, may_add, rng):
-    """The move with the largest bound; among equals each with the same probability."""
-    tried = np.uint64(nodes(g)[node].tried)
-    legal = np.uint64(nodes(g)[node].moves) if may_add else tried
-    if node == g.root or sums(g)[node, 0] >= g.whole[REF]:
-        w.reference = node
-    row = np.uint64(np.int64(nodes(g)[node].mover) * g.actions)
-    first, listed = np.uint64(nodes(g)[node].first_edge), np.uint64(nodes(g)[node].first_move)
-    records, actions, means, chances, scale = edges(g), moves(g), exploit(g), explore(g), weight(g)[node]
-    values, others, mixes = amaf(g), mixed(g), g.amaf_kind > 1
-    known, given = priors(g), g.has_priors
-    place, reference, constant = np.uint64(node), np.uint64(w.reference), g.constants[BIAS]
+@kernel(inline=True)
+def notes(sim, p):
+    """[2, players * actions] int32: for every action of a player the backup that noted it last, and the list of those noted."""
+    return array_at(sim.scratch.address + SCRATCH_BYTES, (2, p.players * p.actions), INDEX)
+
+
+@kernel(SELECT)
+def select(graph, sim, node, may_add):
+    """The action with the largest bound; among equals each with the same probability."""
+    p, begun = parameters(graph, PARAMETERS), scratch(sim)
+    expanded = np.uint64(nodes(graph)[node].expanded)
+    legal = np.uint64(nodes(graph)[node].legal) if may_add else expanded
+    if node == graph.root or node_stats(graph)[node, FIRST_A] >= p.ref:
+        begun.rave_node = node
+    row = np.uint64(np.int64(nodes(graph)[node].mover) * p.actions)
+    first, listed = np.uint64(nodes(graph)[node].first_edge), np.uint64(nodes(graph)[node].first_action)
+    records, moves, means, chances = edges(graph), actions(graph), mean_value(graph), exploration(graph)
+    scale, values, mixes = node_stats(graph)[node, 0], node_action_stats(graph), p.mixes > 0
+    known, given = initial_stats(graph), graph.actions.columns > 0
+    place, constant = np.uint64(begun.rave_node), p.bias
+    if mixes:
+        place, row = np.uint64(node), np.uint64(p.players * p.actions)
     most, equals, choice = -np.inf, np.uint64(0), -1
     for i in range(legal):
-        action = np.uint64(actions[listed + i])
-        if mixes:
-            played, paid = np.float64(others[place, action, U0]), np.float64(others[place, action, U1])
-        else:
-            played, paid = np.float64(values[reference, row + action, U0]), np.float64(values[reference, row + action, U1])
-        if i < tried:
+        action = np.uint64(moves[listed + i])
+        played, paid = np.float64(values[place, row + action, U0]), np.float64(values[place, row + action, U1])
+        if i < expanded:
             visits, mean, chance = np.float64(records[first + i].visits), means[first + i], chances[first + i]
         else:
             visits = mean = chance = np.float64(0)
@@ -75,71 +94,70 @@ def choose(g, w, node, may_add, rng):
             bias = constant * visits * played
             value = (paid + (visits + bias) * mean) / (visits + played + bias) + scale * chance
         else:
-            value = g.urgency
+            value = graph.first_play_urgency
         if value > most:
             most, equals, choice = value, U1, i
         elif value == most:
             equals += U1
-            if below(rng, equals) == U0:
+            if below(rng(sim), equals) == U0:
                 choice = i
     return np.int64(choice)
 
 
-@kernel(BACK_UP)
-def back_up(g, w, length):
-    """Adds a playout to edges and sums as UCD does, and to what was played after each position of the path.
+@kernel(BACKUP)
+def backup(graph, sim):
+    """Adds a playout to edges and sums as UCD does, and to the actions played after each position of the path.
 
     From the end of the simulation to the root the actions of each player are noted once.
     """
-    ucd.back_up(g, w, length)
-    path_nodes, path_edges = path_of(w)
-    stamps, listed = notes_of(w, g.players * g.actions)
-    w.rounds += 1
-    stamp, count = np.int32(w.rounds & 0x7FFFFFFF), U0
-    played = moves_of(w)
-    for i in range(np.uint64(length), np.uint64(w.count)):
-        count = note(g, stamps, listed, stamp, count, played[i])
+    ucd.backup(graph, sim)
+    p, trail, moves, begun = parameters(graph, PARAMETERS), path(sim), trace(sim), scratch(sim)
+    length = np.int64(sim.path.length)
+    begun.note_stamp += 1
+    stamp, count = np.int32(begun.note_stamp & 0x7FFFFFFF), U0
+    for i in range(np.uint64(length), np.uint64(sim.traced.length)):
+        count = note(sim, p, stamp, count, moves[i])
     for depth in range(length - 1, -1, -1):
-        number, source = np.int64(path_edges[depth]), np.int64(path_nodes[depth])
-        target = np.int64(edges(g)[number].target)
+        number, source = np.int64(trail[1, depth]), np.int64(trail[0, depth])
+        target = np.int64(edges(graph)[number].target)
         if target >= 0:
-            if g.amaf_kind > 1:
-                if edges(g)[number].visits == 1:
-                    adopt(g, number, source, target)
-                mix(g, source, target, listed, count, w.payoffs)
-            add_played(g, target, listed, count, w.payoffs)
-        count = note(g, stamps, listed, stamp, count, played[depth])
-    add_played(g, np.int64(path_nodes[0]), listed, count, w.payoffs)
+            if p.mixes:
+                if edges(graph)[number].visits == 1:
+                    inherit_played(graph, p, number, source, target)
+                mix(graph, sim, p, source, target, count)
+            add_played(graph, sim, p, target, count)
+        count = note(sim, p, stamp, count, moves[depth])
+    add_played(graph, sim, p, np.int64(trail[0, 0]), count)
 
 
 @kernel()
-def note(g, stamps, listed, stamp, count, move):
-    """Lists a move, player * 2**16 + action, if it is not listed yet; how many are."""
-    place = place_of(g, move)
-    if stamps[place] == stamp:
+def note(sim, p, stamp, count, move):
+    """Lists a move if it is not listed yet; returns the length of the list."""
+    noted, place = notes(sim, p), place_of(p, move)
+    if noted[0, place] == stamp:
         return count
-    stamps[place] = stamp
-    listed[count] = move
+    noted[0, place] = stamp
+    noted[1, count] = move
     return count + U1
 
 
 @kernel()
-def place_of(g, move):
-    """Where a move, player * 2**16 + action, has its numbers."""
-    return (np.uint64(move) >> U16) * np.uint64(g.actions) + (np.uint64(move) & LOW)
+def place_of(p, move):
+    """The place of a move among all actions of all players."""
+    return (np.uint64(move) >> U16) * np.uint64(p.actions) + (np.uint64(move) & LOW)
 
 
 @kernel()
-def add_played(g, node, listed, count, payoffs):
+def add_played(graph, sim, p, node, count):
     """Adds a playout through a node to the actions that were played there or later."""
-    place, mover = np.uint64(node), np.uint64(nodes(g)[node].mover)
-    values, others, mixes = amaf(g), mixed(g), g.amaf_kind > 1
+    place, mover, moves, paid = np.uint64(node), np.uint64(nodes(graph)[node].mover), notes(sim, p)[1], payoffs(sim)
+    values, mixes, mixed = node_action_stats(graph), p.mixes > 0, np.uint64(p.players * p.actions)
     for i in range(count):
-        move = np.uint64(listed[i])
+        move = np.uint64(moves[i])
         player = move >> U16
-        add_one(values, place, place_of(g, move), payoffs[player])
+        add_one(values, place, place_of(p, move), paid[player])
         if mixes and player == mover:
-            add_one(others, place, move & LOW, payoffs[player])
+            add_one(values, place, mixed + (move & LOW), paid[player])
 
 
 @kernel()
@@ -151,35 +169,35 @@ def add_one(values, node, place, paid):
 
 
 @kernel()
-def mix(g, source, target, listed, count, payoffs):
+def mix(graph, sim, p, source, target, count):
     """Adds a playout through a node to its other sources, once to each."""
-    g.stamp += 1
-    stamp = np.int32(g.stamp & 0x7FFFFFFF)
-    nodes(g)[source].stamp = stamp
-    parent, slot = np.int64(nodes(g)[target].in_source), np.int64(nodes(g)[target].in_slot)
-    while parent >= 0:
-        if nodes(g)[parent].stamp != stamp:
-            nodes(g)[parent].stamp = stamp
-            mover = np.uint64(nodes(g)[parent].mover)
+    begun, moves, paid, mixed = scratch(sim), notes(sim, p)[1], payoffs(sim), np.uint64(p.players * p.actions)
+    begun.stamp += 1
+    marks(graph, sim)[source].stamp = begun.stamp
+    reference = nodes(graph)[target].first_in
+    while reference >= 0:
+        parent, number = edge_in(graph, reference)
+        if marks(graph, sim)[parent].stamp != begun.stamp:
+            marks(graph, sim)[parent].stamp = begun.stamp
+            mover = np.uint64(nodes(graph)[parent].mover)
             for i in range(count):
-                move = np.uint64(listed[i])
+                move = np.uint64(moves[i])
                 if move >> U16 == mover:
-                    add_one(mixed(g), np.uint64(parent), move & LOW, payoffs[mover])
-        number = np.int64(nodes(g)[parent].first_edge) + slot
-        parent, slot = np.int64(edges(g)[number].next_source), np.int64(edges(g)[number].next_slot)
+                    add_one(node_action_stats(graph), np.uint64(parent), mixed + (move & LOW), paid[mover])
+        reference = edges(graph)[number].next_in
 
 
 @kernel()
-def adopt(g, number, source, target):
-    """Gives the source of a new edge what was played after the target before, if no other edge of it leads there."""
-    first = np.int64(nodes(g)[source].first_edge)
-    for other in range(first, first + np.int64(nodes(g)[source].tried)):
-        if other != number and edges(g)[other].target == target:
+def inherit_played(graph, p, number, source, target):
+    """Gives the source of a new edge the actions played after the target before, if no other edge of it leads there."""
+    first, values = np.int64(nodes(graph)[source].first_edge), node_action_stats(graph)
+    for other in range(first, first + np.int64(nodes(graph)[source].expanded)):
+        if other != number and edges(graph)[other].target == target:
             return
-    row = np.int64(nodes(g)[source].mover) * g.actions
-    for action in range(g.actions):
-        mixed(g)[source, action, 0] += amaf(g)[target, row + action, 0]
-        mixed(g)[source, action, 1] += amaf(g)[target, row + action, 1]
+    row, mixed = np.int64(nodes(graph)[source].mover) * p.actions, p.players * p.actions
+    for action in range(p.actions):
+        values[source, mixed + action, 0] += values[target, row + action, 0]
+        values[source, mixed + action, 1] += values[target, row + action, 1]
 
 
 @dataclass(frozen=True)
@@ -209,7 +227,7 @@ class RAVE:
             raise ValueError("depth_rave looks into a graph and must be 0 without a table")
         if self.depth_rave and self.ref:
             raise ValueError("depth_rave is for the present position's values: ref must be 0")
-        checked_constant(self.c)
+        exploration_constant(self.c)
         _ = self.ucd
 
     @property
@@ -222,23 +240,24 @@ class RAVE:
             raise type(error)(words) from None
 
     @property
-    def chooser(self) -> Any:
+    def select_kernel(self) -> Any:
         """The largest mixed bound."""
-        return choose
+        return select
 
     @property
-    def kernel(self) -> Any:
+    def backup_kernel(self) -> Any:
         """The backup."""
-        return back_up
+        return backup
 
-    def layout(self, players: int) -> Layout:
-        """As UCD, and what was played after each node."""
-        return self.ucd.layout(players)._replace(amaf=1 + self.depth_rave)
+    def layout(self, players: int, actions: int) -> Layout:
+        """As UCD, and the actions played after each node, by all players, and mixed over its edges for its mover."""
+        layout, pairs = self.ucd.layout(players, actions), players * actions
+        played = ("all", "mixed") if self.depth_rave else ("all",)
+        return layout._replace(
+            node_action_stats=played, scratch=scratch_bytes(len(layout.node_stats), notes=8 * pairs), traced=True
+        )
 
-    def parameters(self, players: int) -> Parameters:
-        """As UCD, and what the choice reads."""
-        whole_numbers, constants = self.ucd.parameters(players)
-        padded = np.zeros(REF + 1, np.int64)
-        padded[: len(whole_numbers)] = whole_numbers
-        padded[REF] = self.ref
-        return Parameters(padded, np.array([constants[0], float(self.bias)]))
+    def parameters(self, players: int, actions: int) -> np.ndarray:
+        """Returns the record of UCD's backup, and behind it that of the choice."""
+        own = {"actions": actions, "ref": self.ref, "mixes": self.depth_rave, "bias": float(self.bias)}
+        return configuration(PARAMETERS, **self.ucd.parameter_values(players), **own)

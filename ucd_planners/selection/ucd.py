@@ -34,217 +34,260 @@ import numpy as np
 
 from ucd_envs.kernels import kernel
 from ucd_envs.settings import real
+from ucd_envs.structs import array_at, configuration, record
 from ucd_planners.search.graph import (
+    INDEX,
+    REAL,
+    edge_in,
+    edge_stats,
     edges,
-    ended_payoff,
-    exploit,
-    explore,
-    frontier,
+    exploration,
+    mean_value,
+    node_stats,
     nodes,
-    payoff,
-    pending,
-    shares,
-    sums,
-    weight,
+    parameters,
 )
-from ucd_planners.search.interface import BACK_UP, Layout, Parameters, checked_constant, path_of
-from ucd_planners.search.ucb import explore_of, weight_of
+from ucd_planners.search.interface import BACKUP, Layout, exploration_constant
+from ucd_planners.search.sim import path, payoffs
+from ucd_planners.search.ucb import exploration_of, scale_of
 
-(
-    PARENT_COLUMN,
-    VISITS_COLUMN,
-    MEAN_COLUMN,
-    LAST_A,
-    A_INF,
-    B_FIRST,
-    B_LEVELS,
-    B_IS_INF,
-    EDGE_REACH,
-    NODE_REACH,
-    FROM_LEAF,
-    AT_NODES,
-) = range(12)
-"""Places in the whole-number parameters: columns of A_d2, A_(d3-1) and B_(d1-1) (-1: use the edge's own n, w); the last
-finite level of A, the column of A_inf (-1: none); the first column of B, how many levels of it are kept and whether the
-one that is kept is B_inf; how many plies above a changed node edges, and nodes, can change; whether that distance is
-counted from the leaf (the literal rule) instead of from the nearest node of the path; and whether nodes keep n' and w'."""
+UCD_PARAMETERS = (
+    ("c", np.float64),
+    ("players", np.int64),
+    ("parent_visits", np.int64),
+    ("child_visits", np.int64),
+    ("mean_column", np.int64),
+    ("last_a", np.int64),
+    ("a_inf", np.int64),
+    ("first_b", np.int64),
+    ("own_b", np.int64),
+    ("shares", np.int64),
+    ("edge_reach", np.int64),
+    ("node_reach", np.int64),
+    ("from_leaf", np.int64),
+    ("at_nodes", np.int64),
+)
+PARAMETERS = record(*UCD_PARAMETERS)
+"""Columns of node_stats: A_d2, A_(d3-1) and B_(d1-1) (-1: the edge's own n, w are used),
+the last finite A, A_inf (-1: none), and the first B; whether that is B_0, the sum of w; the number of shares. How many plies
+above a changed node edges, and nodes, can change; whether that distance counts from the leaf instead of from the nearest node
+of the path; whether nodes keep n', w'."""
+SCRATCH = record(("stamp", np.int64), ("widest", np.int64), ("note_stamp", np.int64), ("rave_node", np.int64))
+"""Backups begun and the longest frontier; for RAVE, the backups that took notes, and the node whose values are used."""
+MARK = record(("stamp", np.int64), ("slot", np.int32), ("distance", np.int32))
+"""A node in the backup of this stamp: its row of pending changes, and its plies above the nearest node of the path."""
+MARK_BYTES, SCRATCH_BYTES = np.uint64(MARK.itemsize), np.uint64(SCRATCH.itemsize)
+FIRST_A, FAR = 1, 65_535
+"""The column of A_0; and where distances stop counting: finite depths are below, infinity reaches one further."""
 
-FAR = 65_535
-"""Where distances stop counting; finite depths are below, and infinity reaches one further."""
+
+@kernel(inline=True)
+def scratch(sim):
+    """The fixed part of the backup's scratch."""
+    return array_at(sim.scratch.address, (1,), SCRATCH)[0]
 
 
-@kernel(BACK_UP)
-def back_up(g, w, length):
+@kernel(inline=True)
+def marks(graph, sim):
+    """[nodes.room] MARK."""
+    return array_at(sim.scratch.address + np.uint64(sim.scratch.length), (graph.nodes.room,), MARK)
+
+
+@kernel(inline=True)
+def frontier(graph, sim):
+    """[2, nodes.room] int32: nodes with changes at the ply under way and at the one above."""
+    before = np.uint64(sim.scratch.length) + np.uint64(graph.nodes.room) * MARK_BYTES
+    return array_at(sim.scratch.address + before, (2, graph.nodes.room), INDEX)
+
+
+@kernel(inline=True)
+def pending(graph, sim):
+    """[2 * nodes.room, nodes.columns] float64: changes of sums, a row for each node of the frontier."""
+    before = np.uint64(sim.scratch.length) + np.uint64(graph.nodes.room) * (MARK_BYTES + np.uint64(8))
+    return array_at(sim.scratch.address + before, (2 * graph.nodes.room, graph.nodes.columns), REAL)
+
+
+def scratch_bytes(columns: int, notes: int = 0) -> tuple[int, int]:
+    """Returns the scratch of a layout with so many columns of node_stats: fixed bytes, and bytes for each node."""
+    return SCRATCH.itemsize + notes, MARK.itemsize + 8 + 16 * columns
+
+
+@kernel(BACKUP)
+def backup(graph, sim):
     """Adds a playout to the edges of its path and makes every cached value right again."""
-    whole, payoffs = g.whole, w.payoffs
-    path_nodes, path_edges = path_of(w)
-    g.stamp += 1
-    stamp = np.int32(g.stamp & 0x7FFFFFFF)
+    p, trail, length, paid = parameters(graph, PARAMETERS), path(sim), np.int64(sim.path.length), payoffs(sim)
+    begun = scratch(sim)
+    begun.stamp += 1
     changed, above, count = 0, 1, 0
-    if whole[AT_NODES] and edges(g)[path_edges[length - 1]].target >= 0:
-        end_at_node(g, np.int64(edges(g)[path_edges[length - 1]].target), stamp, payoffs)
+    leaf = np.int64(edges(graph)[trail[1, length - 1]].target)
+    if p.at_nodes and leaf >= 0:
+        add_leaf_playout_to_node(graph, sim, p, leaf, paid)
         count = 1
     for depth in range(length - 1, -1, -1):
-        number, source = np.int64(path_edges[depth]), np.int64(path_nodes[depth])
-        open_node(g, source, stamp, length - 1 - depth if whole[FROM_LEAF] else 0, above, 0)
+        number, source = np.int64(trail[1, depth]), np.int64(trail[0, depth])
+        # The frontier is ordered by distance, and the node of the path comes first with distance 0.
+        begin_changes(graph, sim, source, length - 1 - depth if p.from_leaf else 0, above, 0)
         waiting = 1
-        add_playout(g, number, source, payoffs)
+        add_playout(graph, sim, p, number, source, paid)
         if depth == length - 1 and count == 0:
-            end_playout(g, number, source, payoffs)
-        elif edges(g)[number].visits == 1:
-            adopt(g, number, source)
+            add_leaf_playout(graph, sim, p, number, source, paid)
+        elif edges(graph)[number].visits == 1:
+            inherit_sums(graph, sim, p, number, source)
         for i in range(count):
-            node = np.int64(frontier(g)[changed, i])
-            if nodes(g)[node].distance < whole[EDGE_REACH]:
-                waiting = pass_up_all(g, node, stamp, above, waiting)
-            elif edges(g)[number].target == node:
-                pass_up(g, number, source, node)
+            node = np.int64(frontier(graph, sim)[changed, i])
+            if marks(graph, sim)[node].distance < p.edge_reach:
+                waiting = propagate_to_all(graph, sim, p, node, above, waiting)
+            elif edges(graph)[number].target == node:
+                propagate(graph, sim, p, number, source, node)
         count = 0
-        g.widest = max(g.widest, waiting)
+        begun.widest = max(begun.widest, waiting)
         for i in range(waiting):
-            node = np.int64(frontier(g)[above, i])
-            if i == 0 or nodes(g)[node].distance <= whole[NODE_REACH]:
-                settle(g, node)
-                frontier(g)[above, count] = node
+            node = np.int64(frontier(graph, sim)[above, i])
+            if i == 0 or marks(graph, sim)[node].distance <= p.node_reach:
+                apply_changes(graph, sim, p, node)
+                frontier(graph, sim)[above, count] = node
                 count += 1
         changed, above = above, changed
 
 
 @kernel()
-def settle(g, node):
-    """Adds a node's pending changes to its sums."""
-    for column in range(g.columns):
-        sums(g)[node, column] += pending(g)[nodes(g)[node].slot, column]
-    weight(g)[node] = weight_of(g.constants[0], sums(g)[node, g.whole[PARENT_COLUMN]])
-
-
-@kernel()
-def end_at_node(g, node, stamp, payoffs):
-    """Adds a playout to n'(v), w'(v) of the node where it ended, which is then the frontier: to every A and B of it."""
-    whole = g.whole
-    open_node(g, node, stamp, 0, 0, 0)
-    slot = np.int64(nodes(g)[node].slot)
-    for column in range(whole[B_FIRST]):
-        pending(g)[slot, column] = 1.0
-    for column in range(whole[B_FIRST], g.columns):
-        pending(g)[slot, column] = payoffs[(column - whole[B_FIRST]) % g.players]
-    settle(g, node)
-
-
-@kernel()
-def open_node(g, node, stamp, distance, side, place):
+def begin_changes(graph, sim, node, distance, side, place):
     """Puts a node at a place of the frontier, without changes so far."""
-    slot = side * g.node_room + place
-    frontier(g)[side, place] = node
-    nodes(g)[node].stamp = stamp
-    nodes(g)[node].distance = min(distance, FAR)
-    nodes(g)[node].slot = slot
-    for column in range(g.columns):
-        pending(g)[slot, column] = 0.0
+    slot = side * graph.nodes.room + place
+    frontier(graph, sim)[side, place] = node
+    mark = marks(graph, sim)[node]
+    mark.stamp = scratch(sim).stamp
+    mark.distance = min(distance, FAR)
+    mark.slot = slot
+    changes = pending(graph, sim)
+    for column in range(FIRST_A, graph.nodes.columns):
+        changes[slot, column] = 0.0
 
 
 @kernel()
-def add_playout(g, number, source, payoffs):
+def apply_changes(graph, sim, p, node):
+    """Adds a node's pending changes to its sums."""
+    slot, kept, changes = np.int64(marks(graph, sim)[node].slot), node_stats(graph), pending(graph, sim)
+    for column in range(FIRST_A, graph.nodes.columns):
+        kept[node, column] += changes[slot, column]
+    kept[node, 0] = scale_of(p.c, kept[node, p.parent_visits])
+
+
+@kernel()
+def add_playout(graph, sim, p, number, source, paid):
     """Adds a playout to n(e), w(e) of an edge of the path, and to A_0, B_0 of its source."""
-    whole, slot = g.whole, np.int64(nodes(g)[source].slot)
-    edges(g)[number].visits += 1
-    pending(g)[slot, 0] += 1.0
-    for player in range(g.players):
-        payoff(g)[number, player] += payoffs[player]
-        if whole[B_LEVELS] > 0 and not whole[B_IS_INF]:
-            pending(g)[slot, whole[B_FIRST] + player] += payoffs[player]
+    slot = np.int64(marks(graph, sim)[source].slot)
+    edges(graph)[number].visits += 1
+    pending(graph, sim)[slot, FIRST_A] += 1.0
+    for player in range(p.players):
+        edge_stats(graph)[number, player] += paid[player]
+        if p.own_b:
+            pending(graph, sim)[slot, p.first_b + player] += paid[player]
 
 
 @kernel()
-def end_playout(g, number, source, payoffs):
+def add_leaf_playout(graph, sim, p, number, source, paid):
     """Adds a playout to n'(e), w'(e) of the last edge of the path, and to A_1 ... of its source."""
-    whole, slot = g.whole, np.int64(nodes(g)[source].slot)
-    edges(g)[number].ended += 1
-    if g.keeps_ended:
-        for player in range(g.players):
-            ended_payoff(g)[number, player] += payoffs[player]
-    for column in range(1, whole[LAST_A] + 1):
-        pending(g)[slot, column] += 1.0
-    if whole[A_INF] >= 0:
-        pending(g)[slot, whole[A_INF]] += 1.0
-    refresh(g, number, source)
+    slot = np.int64(marks(graph, sim)[source].slot)
+    edges(graph)[number].leaf_visits += 1
+    if p.mean_column >= 0:
+        for player in range(p.players):
+            edge_stats(graph)[number, p.players + player] += paid[player]
+    for column in range(FIRST_A + 1, p.last_a + 1):
+        pending(graph, sim)[slot, column] += 1.0
+    if p.a_inf >= 0:
+        pending(graph, sim)[slot, p.a_inf] += 1.0
+    refresh(graph, sim, p, number, source)
 
 
 @kernel()
-def adopt(g, number, source):
-    """Gives the source of a new edge to a known position what that position's sums were before this playout."""
-    whole, changes, target = g.whole, pending(g), np.int64(edges(g)[number].target)
-    here, there = np.int64(nodes(g)[source].slot), np.int64(nodes(g)[target].slot)
-    for column in range(whole[LAST_A]):
-        changes[here, column + 1] += sums(g)[target, column] - changes[there, column]
-    if whole[A_INF] >= 0:
-        changes[here, whole[A_INF]] += sums(g)[target, whole[A_INF]] - changes[there, whole[A_INF]]
+def add_leaf_playout_to_node(graph, sim, p, node, paid):
+    """Adds a playout to n'(v), w'(v) of the node where the path ended: to every A and B of it."""
+    begin_changes(graph, sim, node, 0, 0, 0)
+    slot = np.int64(marks(graph, sim)[node].slot)
+    for column in range(FIRST_A, p.first_b):
+        pending(graph, sim)[slot, column] = 1.0
+    for column in range(p.first_b, graph.nodes.columns):
+        pending(graph, sim)[slot, column] = paid[(column - p.first_b) % p.players]
+    apply_changes(graph, sim, p, node)
 
 
 @kernel()
-def pass_up_all(g, node, stamp, above, waiting):
-    """Carries a node's changes over every edge into it and puts the sources on the frontier; how many wait there.
+def inherit_sums(graph, sim, p, number, source):
+    """Gives the source of a new edge to a known position the sums that this had before the playout."""
+    changes, target = pending(graph, sim), np.int64(edges(graph)[number].target)
+    here, there = np.int64(marks(graph, sim)[source].slot), np.int64(marks(graph, sim)[target].slot)
+    # A_d of the target becomes A_(d+1) of the source; A_inf feeds itself.
+    for column in range(FIRST_A, p.last_a):
+        changes[here, column + 1] += node_stats(graph)[target, column] - changes[there, column]
+    if p.a_inf >= 0:
+        changes[here, p.a_inf] += node_stats(graph)[target, p.a_inf] - changes[there, p.a_inf]
 
-    The frontier is in order of distance, so a source that is on it already is there with its least distance.
-    """
-    distance = np.int64(nodes(g)[node].distance) + 1
-    source, slot = np.int64(nodes(g)[node].in_source), np.int64(nodes(g)[node].in_slot)
-    while source >= 0:
-        number = np.int64(nodes(g)[source].first_edge) + slot
-        if nodes(g)[source].stamp != stamp:
-            open_node(g, source, stamp, distance, above, waiting)
+
+@kernel()
+def propagate_to_all(graph, sim, p, node, above, waiting):
+    """Carries a node's changes over every edge into it and puts the sources on the frontier; returns how many wait there."""
+    distance, stamp = np.int64(marks(graph, sim)[node].distance) + 1, scratch(sim).stamp
+    reference = nodes(graph)[node].first_in
+    while reference >= 0:
+        source, number = edge_in(graph, reference)
+        # A source that is on the frontier already is there with its least distance.
+        if marks(graph, sim)[source].stamp != stamp:
+            begin_changes(graph, sim, source, distance, above, waiting)
             waiting += 1
-        pass_up(g, number, source, node)
-        source, slot = np.int64(edges(g)[number].next_source), np.int64(edges(g)[number].next_slot)
+        propagate(graph, sim, p, number, source, node)
+        reference = edges(graph)[number].next_in
     return waiting
 
 
 @kernel()
-def pass_up(g, number, source, node):
+def propagate(graph, sim, p, number, source, node):
     """Carries the changes of a node's sums over one edge into it: A_d to A_(d+1) of the source, then the edge's own values."""
-    whole, changes = g.whole, pending(g)
-    here, there = np.int64(nodes(g)[source].slot), np.int64(nodes(g)[node].slot)
-    for column in range(whole[LAST_A]):
+    changes = pending(graph, sim)
+    here, there = np.int64(marks(graph, sim)[source].slot), np.int64(marks(graph, sim)[node].slot)
+    for column in range(FIRST_A, p.last_a):
         changes[here, column + 1] += changes[there, column]
-    if whole[A_INF] >= 0:
-        changes[here, whole[A_INF]] += changes[there, whole[A_INF]]
-    refresh(g, number, source)
+    if p.a_inf >= 0:
+        changes[here, p.a_inf] += changes[there, p.a_inf]
+    refresh(graph, sim, p, number, source)
 
 
 @kernel()
-def refresh(g, number, source):
+def refresh(graph, sim, p, number, source):
     """Computes an edge's mean and visits from its target's sums, and its shares n(e) mu_d(e) of the source's B_d."""
-    whole, edge, kept = g.whole, edges(g)[number], sums(g)
-    target, mover = np.int64(edge.target), nodes(g)[source].mover
-    if g.share_columns > 0:
-        refresh_shares(g, number, source)
-    if whole[MEAN_COLUMN] < 0:
-        exploit(g)[number] = payoff(g)[number, mover] / edge.visits
+    edge, own, kept = edges(graph)[number], edge_stats(graph)[number], node_stats(graph)
+    target, mover = np.int64(edge.target), np.int64(nodes(graph)[source].mover)
+    if p.shares > 0:
+        refresh_shares(graph, sim, p, number, source)
+    if p.mean_column < 0:
+        mean_value(graph)[number] = own[mover] / edge.visits
     elif target < 0:
-        exploit(g)[number] = ended_payoff(g)[number, mover] / edge.ended
+        mean_value(graph)[number] = own[p.players + mover] / edge.leaf_visits
     else:
-        total = ended_payoff(g)[number, mover] + kept[target, whole[MEAN_COLUMN] + mover]
-        exploit(g)[number] = total / (edge.ended + kept[target, 0])
-    if whole[VISITS_COLUMN] < 0:
-        explore(g)[number] = explore_of(edge.visits)
+        total = own[p.players + mover] + kept[target, p.mean_column + mover]
+        mean_value(graph)[number] = total / (edge.leaf_visits + kept[target, FIRST_A])
+    if p.child_visits < 0:
+        exploration(graph)[number] = exploration_of(edge.visits)
     else:
-        explore(g)[number] = explore_of(edge.ended + (kept[target, whole[VISITS_COLUMN]] if target >= 0 else 0.0))
+        exploration(graph)[number] = exploration_of(edge.leaf_visits + (kept[target, p.child_visits] if target >= 0 else 0.0))
 
 
 @kernel()
-def refresh_shares(g, number, source):
-    """Computes an edge's shares n(e) mu_d(e), and adds what they changed by to the source's pending B_d."""
-    whole, edge, kept = g.whole, edges(g)[number], sums(g)
-    target = np.int64(edge.target)
-    visits = edge.ended + (kept[target, 0] if target >= 0 else 0.0)
-    first = whole[B_FIRST] + (0 if whole[B_IS_INF] else g.players)
-    for column in range(g.share_columns):
-        share = ended_payoff(g)[number, column % g.players]
+def refresh_shares(graph, sim, p, number, source):
+    """Computes an edge's shares n(e) mu_d(e), and adds their changes to the source's pending B_d."""
+    edge, own, kept = edges(graph)[number], edge_stats(graph)[number], node_stats(graph)
+    target, slot = np.int64(edge.target), np.int64(marks(graph, sim)[source].slot)
+    visits = edge.leaf_visits + (kept[target, FIRST_A] if target >= 0 else 0.0)
+    # B_0 is the sum of w and has no shares: they begin one level further, but for B_inf, which feeds itself.
+    first = p.first_b + (p.players if p.own_b else 0)
+    for column in range(p.shares):
+        share = own[p.players + column % p.players]
         if target >= 0:
-            share += kept[target, whole[B_FIRST] + column]
+            share += kept[target, p.first_b + column]
         share = edge.visits * share / visits
-        pending(g)[nodes(g)[source].slot, first + column] += share - shares(g)[number, column]
-        shares(g)[number, column] = share
+        place = 2 * p.players + column
+        pending(graph, sim)[slot, first + column] += share - own[place]
+        own[place] = share
 
 
 BACKUPS = ("descent", "section_3_4")
@@ -274,7 +317,7 @@ class UCD:
             depth = getattr(self, name)
             if not real(name, depth) >= 0 or (depth != math.inf and (depth != int(depth) or depth >= FAR)):
                 raise ValueError(f"{name} must be 0, 1, 2, ... or inf, not {depth!r}")
-        checked_constant(self.c)
+        exploration_constant(self.c)
         if self.backup not in BACKUPS:
             raise ValueError(f"backup must be one of {', '.join(BACKUPS)}, not {self.backup!r}")
         if self.store not in STORES:
@@ -285,41 +328,57 @@ class UCD:
             raise ValueError("d1, d2 and d3 look into a graph and must be 0 without a table")
 
     @property
-    def chooser(self) -> Any:
+    def select_kernel(self) -> Any:
         """None: the largest bound."""
         return None
 
     @property
-    def kernel(self) -> Any:
+    def backup_kernel(self) -> Any:
         """The backup."""
-        return back_up
+        return backup
 
     def levels(self) -> tuple[int, int]:
         """The last finite level of A, and how many levels of B are kept (infinite depth keeps one)."""
         finite = [depth for depth in (self.d2, self.d3 - 1) if depth != math.inf]
         return int(max([0, *finite])), 1 if self.d1 == math.inf else int(self.d1)
 
-    def layout(self, players: int) -> Layout:
-        """Columns in the graph: A_0 ... A_last, A_inf, B_0 ... of each player; an edge's shares in B_1 ... or B_inf."""
+    def layout(self, players: int, actions: int) -> Layout:
+        """Sums A_0 ... A_last, A_inf, B_0 ... of each player at nodes; value sums, those of the leaf, and shares at edges."""
         last_a, b_levels = self.levels()
-        columns = last_a + 1 + (math.inf in (self.d2, self.d3)) + b_levels * players
-        shares = b_levels if self.d1 == math.inf else max(b_levels - 1, 0)
-        return Layout(self.table, columns, shares * players, ended=self.d1 > 0)
+        seats, endless = range(players), self.d1 == math.inf
+        sums = [f"A_{level}" for level in range(last_a + 1)] + ["A_inf"] * (math.inf in (self.d2, self.d3))
+        depths = ["inf"] if endless else list(range(b_levels))
+        sums += [f"B_{depth}[{player}]" for depth in depths for player in seats]
+        own = [f"value_sum[{player}]" for player in seats]
+        if self.d1 > 0:
+            own += [f"leaf_value_sum[{player}]" for player in seats]
+            own += [f"share_{depth}[{player}]" for depth in (depths if endless else depths[1:]) for player in seats]
+        stats = ("exploration_scale", *sums)
+        return Layout(self.table, stats, tuple(own), scratch=scratch_bytes(len(stats)))
 
-    def parameters(self, players: int) -> Parameters:
-        """What the backup reads."""
+    def parameter_values(self, players: int) -> dict[str, Any]:
+        """Returns the values of UCD_PARAMETERS."""
         last_a, b_levels = self.levels()
-        a_inf = last_a + 1 if math.inf in (self.d2, self.d3) else -1
-        b_first = last_a + 1 + (a_inf >= 0)
-        mean = -1 if self.d1 == 0 else b_first + (b_levels - 1) * players
-        visits = -1 if self.d3 == 0 else a_inf if self.d3 == math.inf else int(self.d3) - 1
-        parent = a_inf if self.d2 == math.inf else int(self.d2)
-        edge_reach = max(self.d1, self.d2, self.d3)
-        node_reach = max(self.d2, self.d3 - 1, self.d1 - 1, 0)
-        whole = np.zeros(AT_NODES + 1, np.int64)
-        whole[PARENT_COLUMN], whole[VISITS_COLUMN], whole[MEAN_COLUMN] = parent, visits, mean
-        whole[LAST_A], whole[A_INF] = last_a, a_inf
-        whole[B_FIRST], whole[B_LEVELS], whole[B_IS_INF] = b_first, b_levels, self.d1 == math.inf
-        whole[EDGE_REACH], whole[NODE_REACH] = min(edge_reach, FAR + 1), min(node_reach, FAR + 1)
-        whole[FROM_LEAF], whole[AT_NODES] = self.backup == "section_3_4", self.store == "nodes"
-        return Parameters(whole, np.array([float(self.c)]))
+        a_inf = FIRST_A + last_a + 1 if math.inf in (self.d2, self.d3) else -1
+        first_b = FIRST_A + last_a + 1 + (a_inf >= 0)
+        endless = self.d1 == math.inf
+        return {
+            "c": float(self.c),
+            "players": players,
+            "parent_visits": a_inf if self.d2 == math.inf else FIRST_A + int(self.d2),
+            "child_visits": -1 if self.d3 == 0 else a_inf if self.d3 == math.inf else FIRST_A + int(self.d3) - 1,
+            "mean_column": -1 if self.d1 == 0 else first_b + (b_levels - 1) * players,
+            "last_a": FIRST_A + last_a,
+            "a_inf": a_inf,
+            "first_b": first_b,
+            "own_b": b_levels > 0 and not endless,
+            "shares": players * (b_levels if endless else max(b_levels - 1, 0)),
+            "edge_reach": min(max(self.d1, self.d2, self.d3), FAR + 1),
+            "node_reach": min(max(self.d2, self.d3 - 1, self.d1 - 1, 0), FAR + 1),
+            "from_leaf": self.backup == "section_3_4",
+            "at_nodes": self.store == "nodes",
+        }
+
+    def parameters(self, players: int, actions: int) -> np.ndarray:
+        """Returns the record that the backup reads."""
+        return configuration(PARAMETERS, **self.parameter_values(players))

@@ -1,4 +1,4 @@
-"""Update-all: a playout is added to every edge that leads to its leaf [Childs section 3, UCT2; UCD section 2].
+"""Update-all: a playout is added to every edge that leads to its leaf [UCD section 3.2].
 
 Every ancestor edge of the leaf gets the playout once, however many ways lead from it. Simple, and wrong in a telling way:
 a node then counts playouts that its own choices would never have made ([UCD] Figure 1).
@@ -12,49 +12,61 @@ from typing import Any
 import numpy as np
 
 from ucd_envs.kernels import kernel
-from ucd_planners.search.graph import edges, exploit, explore, frontier, nodes, payoff, sums, weight
-from ucd_planners.search.interface import BACK_UP, Layout, Parameters, checked_constant, path_of
-from ucd_planners.search.ucb import explore_of, weight_of
+from ucd_envs.structs import configuration, record
+from ucd_planners.search.graph import edge_in, edge_stats, edges, exploration, mean_value, node_stats, nodes, parameters
+from ucd_planners.search.interface import BACKUP, Layout, exploration_constant
+from ucd_planners.search.sim import path, payoffs
+from ucd_planners.search.ucb import exploration_of, scale_of
+from ucd_planners.selection.ucd import frontier, marks, scratch, scratch_bytes
+
+PARAMETERS = record(("c", np.float64), ("players", np.int64))
+VISITS = 1
+"""The column of the visits of a node's edges."""
 
 
-@kernel(BACK_UP)
-def back_up(g, w, length):
+@kernel(BACKUP)
+def backup(graph, sim):
     """Adds a playout to the last edge of its path and to every edge from which that one can be reached."""
-    path_nodes, path_edges = path_of(w)
-    g.stamp += 1
-    stamp = np.int32(g.stamp & 0x7FFFFFFF)
+    trail, length, begun = path(sim), np.int64(sim.path.length), scratch(sim)
+    begun.stamp += 1
     reached, above, count = 0, 1, 1
-    edges(g)[path_edges[length - 1]].ended += 1
-    add(g, np.int64(path_edges[length - 1]), np.int64(path_nodes[length - 1]), w.payoffs)
-    frontier(g)[reached, 0] = path_nodes[length - 1]
+    edges(graph)[trail[1, length - 1]].leaf_visits += 1
+    add(graph, sim, np.int64(trail[1, length - 1]), np.int64(trail[0, length - 1]))
+    frontier(graph, sim)[reached, 0] = trail[0, length - 1]
     for _ in range(length - 1):
         waiting = 0
         for i in range(count):
-            node = np.int64(frontier(g)[reached, i])
-            source, slot = np.int64(nodes(g)[node].in_source), np.int64(nodes(g)[node].in_slot)
-            while source >= 0:
-                number = np.int64(nodes(g)[source].first_edge) + slot
-                add(g, number, source, w.payoffs)
-                if nodes(g)[source].stamp != stamp:
-                    nodes(g)[source].stamp = stamp
-                    frontier(g)[above, waiting] = source
+            reference = nodes(graph)[np.int64(frontier(graph, sim)[reached, i])].first_in
+            while reference >= 0:
+                source, number = edge_in(graph, reference)
+                add(graph, sim, number, source)
+                # The stamp keeps a source that several edges lead to from being counted twice.
+                if marks(graph, sim)[source].stamp != begun.stamp:
+                    marks(graph, sim)[source].stamp = begun.stamp
+                    frontier(graph, sim)[above, waiting] = source
                     waiting += 1
-                source, slot = np.int64(edges(g)[number].next_source), np.int64(edges(g)[number].next_slot)
+                reference = edges(graph)[number].next_in
         count = waiting
         reached, above = above, reached
 
 
 @kernel()
-def add(g, number, source, payoffs):
+def add(graph, sim, number, source):
     """Adds a playout to one edge."""
-    edge = edges(g)[number]
+    p, edge, own, kept, paid = (
+        parameters(graph, PARAMETERS),
+        edges(graph)[number],
+        edge_stats(graph),
+        node_stats(graph),
+        payoffs(sim),
+    )
     edge.visits += 1
-    for player in range(g.players):
-        payoff(g)[number, player] += payoffs[player]
-    sums(g)[source, 0] += 1.0
-    exploit(g)[number] = payoff(g)[number, nodes(g)[source].mover] / edge.visits
-    explore(g)[number] = explore_of(edge.visits)
-    weight(g)[source] = weight_of(g.constants[0], sums(g)[source, 0])
+    for player in range(p.players):
+        own[number, player] += paid[player]
+    kept[source, VISITS] += 1.0
+    mean_value(graph)[number] = own[number, nodes(graph)[source].mover] / edge.visits
+    exploration(graph)[number] = exploration_of(edge.visits)
+    kept[source, 0] = scale_of(p.c, kept[source, VISITS])
 
 
 @dataclass(frozen=True)
@@ -64,22 +76,23 @@ class UpdateAll:
     c: float = 0.3
 
     def __post_init__(self) -> None:
-        checked_constant(self.c)
+        exploration_constant(self.c)
 
     @property
-    def chooser(self) -> Any:
+    def select_kernel(self) -> Any:
         """None: the largest bound."""
         return None
 
     @property
-    def kernel(self) -> Any:
+    def backup_kernel(self) -> Any:
         """The backup."""
-        return back_up
+        return backup
 
-    def layout(self, players: int) -> Layout:
-        """One sum: n over the edges out of a node."""
-        return Layout(table=True, columns=1, shares=0, ended=False)
+    def layout(self, players: int, actions: int) -> Layout:
+        """The sum of n over the edges out of a node, and the value sums of edges."""
+        sums = ("exploration_scale", "A_0")
+        return Layout(True, sums, tuple(f"value_sum[{player}]" for player in range(players)), scratch=scratch_bytes(len(sums)))
 
-    def parameters(self, players: int) -> Parameters:
-        """The exploration constant."""
-        return Parameters(np.zeros(0, np.int64), np.array([float(self.c)]))
+    def parameters(self, players: int, actions: int) -> np.ndarray:
+        """Returns the exploration constant and the number of players."""
+        return configuration(PARAMETERS, c=float(self.c), players=players)

@@ -1,0 +1,70 @@
+"""Sentences for a search that was stopped by a kernel which broke its contract."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ucd_envs.kernels import HEADER, action_of_move
+from ucd_envs.rules import Rules
+from ucd_envs.structs import fields
+from ucd_planners.search import loop
+from ucd_planners.search.sim import Sim
+from ucd_planners.search.storage import Graph
+
+SENTENCES = {
+    loop.NO_ACTIONS: "{rules} goes on at a position without legal actions",
+    loop.TOO_MANY_ACTIONS: "legal_actions of {rules} counts more than {actions} actions",
+    loop.NO_ACTION: "legal_actions of {rules} lists an action outside 0 to {last}",
+    loop.NO_PLAYER: "play of {rules} leaves the move to player {player}, but players are 0 to {last_player}",
+    loop.NO_CHOICE: "select of {selection} chooses an action that is not there",
+    loop.NO_SUGGESTION: "a playout policy suggests an action that cannot be played: one of {policies}",
+    loop.NO_MOVE: "playout of {rules} writes a move to its trace that no player can make",
+    loop.TOO_LONG: "{rules} goes on after {max_plies} plies, more than max_plies tells",
+}
+"""By the status of the loop."""
+
+
+def contract_error(status: int, rules: Rules, graph: Graph, sim: Sim, selection: Any, policies: Any) -> RuntimeError:
+    """Returns the error of a status, which names the kernel and the moves from the root that led there."""
+    sentence = SENTENCES[status].format(
+        rules=rules,
+        actions=rules.actions,
+        last=rules.actions - 1,
+        player=int(fields(sim.state, HEADER).player),
+        last_player=rules.players - 1,
+        selection=selection,
+        policies=", ".join(map(str, policies)) or "none",
+        max_plies=rules.max_plies,
+    )
+    return RuntimeError(f"{sentence} ({where(graph, sim)})")
+
+
+def damage_error(block: str, rules: Rules, policies: Any) -> RuntimeError:
+    """Returns the error of a kernel that wrote behind a block of the simulation."""
+    writers = {
+        "state": f"a kernel of {rules} writes behind its state of {rules.state_bytes} bytes",
+        "key": f"key of {rules} writes more than {rules.key_words} words",
+        "action_list": f"a kernel writes more than {rules.actions} actions to a list",
+        "payoffs": f"payoffs of {rules} writes more than {rules.players} payoffs",
+        "traced": f"playout of {rules} writes behind its trace",
+        "scratch": "the selection writes behind its scratch",
+        "initial": "initial statistics write behind their memory",
+    }
+    kind, _, place = block.partition(" ")
+    return RuntimeError(
+        writers.get(
+            kind,
+            f"playout policy {policies[int(place)]} writes behind its memory" if place else f"a kernel writes behind {kind}",
+        )
+    )
+
+
+def where(graph: Graph, sim: Sim) -> str:
+    """The moves of a simulation's path, as numbers of actions."""
+    length = min(int(sim.record.traced.length), len(sim.trace))
+    if length:
+        actions = [int(action_of_move(move)) for move in sim.trace[:length]]
+    else:
+        known = sim.path[1, : int(sim.record.path.length)]
+        actions = [int(graph.edges[number]["action"]) for number in known[known >= 0]]
+    return f"after the actions {' '.join(map(str, actions))} from the root" if actions else "at the root"

@@ -1,0 +1,189 @@
+"""Workers: one search at a time, in one thread, with memory that serves the next one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from threading import Event, local
+from typing import NamedTuple
+
+import numpy as np
+
+from ucd_envs.kernels import compiled
+from ucd_envs.rules import Rules, State
+from ucd_planners.graph_view.drawing import Searched
+from ucd_planners.search.errors import contract_error, damage_error
+from ucd_planners.search.interface import Initial, PlayoutPolicy, SearchOptions, Selection
+from ucd_planners.search.kernels import bound_rules, bound_search
+from ucd_planners.search.loop import DONE, GROW_MEMORY, RUN, STOPPED, run
+from ucd_planners.search.sim import Sim
+from ucd_planners.search.storage import Graph, fit_scratch
+
+FIRST_ROOM = 65_536
+"""Playouts for which a graph has room at first where the budget is in seconds."""
+CHUNK_SECONDS = 0.05
+"""About how long the compiled loop runs between two looks at the clock, the callback and Ctrl-C."""
+LOOKS = 64
+"""How often at most a search that may end early looks whether it can."""
+
+
+class Settings(NamedTuple):
+    """What a worker needs to know of its planner."""
+
+    selection: Selection
+    policies: Sequence[PlayoutPolicy]
+    initial: Initial | None
+    options: SearchOptions
+    max_nodes: int
+    stop_early: bool
+
+
+class Budget(NamedTuple):
+    """The budget of one search and how it ends."""
+
+    playouts: int | None
+    seconds: float | None
+    progress: Callable[[int, float], None] | None
+    final_move: str
+
+
+_current = local()
+"""`worker`: the one that runs in this thread."""
+
+
+def current_worker() -> Worker | None:
+    """Returns the worker that runs in this thread, None outside of a search."""
+    return getattr(_current, "worker", None)
+
+
+def is_own(kernel: object) -> bool:
+    """Whether a kernel belongs to these packages, whose tests hold it to its contract."""
+    module = getattr(getattr(kernel, "py_func", kernel), "__module__", "")
+    return module.partition(".")[0] in ("ucd_envs", "ucd_planners")
+
+
+class Worker:
+    """One search at a time, in one thread, with memory that serves the next one."""
+
+    def __init__(self, settings: Settings, rules: Rules, playouts: int | None = None) -> None:
+        self.settings, self.rules = settings, rules
+        self.policies = settings.policies
+        selection, initial = settings.selection, settings.initial
+        kernels = [*rules.kernels, selection.select_kernel, selection.backup_kernel, getattr(initial, "kernel", None)]
+        kernels += [kernel for policy in self.policies for kernel in (policy.suggest, policy.learn)]
+        self.guarded = not all(is_own(kernel) for kernel in kernels if kernel is not None)
+        compiled(run, RUN)
+        self.rules_kernels = bound_rules(rules)
+        self.search_kernels = bound_search(selection, self.policies, initial, settings.options, self.guarded)
+        room = min(FIRST_ROOM if playouts is None else playouts, settings.max_nodes)
+        self.graph = Graph(selection, rules, room, settings.max_nodes - 1, settings.options)
+        traced = self.graph.layout.traced or len(self.policies) > 0 or initial is not None
+        memories = [policy.memory(rules) for policy in self.policies]
+        given = None if initial is None else initial.memory(rules)
+        self.sim = Sim(rules, traced, memories, given, self.guarded)
+        self.searched = Searched()
+        self.ply = self.rules.max_plies
+        self.cpu_seconds = 0.0
+        self.running = False
+
+    def forget(self) -> None:
+        """Begins anew: the next search belongs to another game."""
+        self.searched.forget()
+        self.graph.clear()
+        self.ply = self.rules.max_plies
+
+    def begin(self, state: State, rng: np.ndarray, share: int | None, stop: Event, budget: Budget) -> None:
+        """Prepares a search from a state; share: its playouts, None until the seconds are gone."""
+        self.root, self.share, self.stop, self.budget = state.array(), share, stop, budget
+        self.sim.rng[:] = rng
+        for policy, memory in zip(self.policies, self.sim.memories, strict=True):
+            policy.begin(memory, state.ply > self.ply)
+        self.ply = state.ply
+        if len(self.policies):
+            self.sim.policies["suggested"] = 0
+        if self.rules.live is not None:
+            self.rules.live.reseed(int(rng[0]))
+        self.sim.key[:] = np.frombuffer(state.key, np.uint64)
+        self.searched.forget()
+        self.graph = self.graph.begin(self.sim.key, state.player, state.ply)
+        if share is not None:
+            self.graph.make_room(min(share, self.settings.max_nodes))
+        fit_scratch(self.sim, self.graph)
+        self.searched = Searched(self.graph, state)
+
+    def run(self) -> None:
+        """Runs to the end of the budget, or to the stop."""
+        self.running = True
+        outer, _current.worker = getattr(_current, "worker", None), self
+        self.began, self.cpu_began = began, cpu = time.perf_counter(), time.thread_time()
+        budget, stop_early = self.budget, self.settings.stop_early and self.budget.playouts is not None
+        done, chunk = 0, 256 if self.rules.live is None else 1
+        try:
+            while not self.stop.is_set():
+                goal = done + chunk if self.share is None else min(done + chunk, self.share)
+                before = time.perf_counter()
+                with nullcontext() if self.rules.live is None else self.rules.live.listening():
+                    self.simulate(goal)
+                now = time.perf_counter()
+                pace = goal - done
+                done = goal
+                if budget.progress is not None:
+                    budget.progress(done, now - began)
+                if stop_early and self.share is not None and self._is_decided(self.share - goal):
+                    break
+                if done == self.share or (budget.seconds is not None and now - began >= budget.seconds):
+                    break
+                target = CHUNK_SECONDS
+                if budget.seconds is not None:
+                    target = min(target, budget.seconds - (now - began))
+                chunk = max(1, min(int(pace * target / max(now - before, 1e-6)), 4 * pace))
+                if stop_early and self.share is not None:
+                    chunk = min(chunk, self.share // LOOKS + 1)
+        except BaseException:
+            self.stop.set()
+            raise
+        finally:
+            self.cpu_seconds = time.thread_time() - cpu
+            _current.worker = outer
+            self.running = False
+
+    def _is_decided(self, left: int) -> bool:
+        """Whether the most visited move stays so whatever the playouts that are left do."""
+        root = self.graph.root
+        visits = self.graph.edges[self.graph.block(root)]["visits"]
+        if len(visits) < 2:
+            return bool(self.graph.nodes[root]["legal"] == 1)
+        second, first = np.partition(visits, -2)[-2:].tolist()
+        return bool(first - second > left)
+
+    def simulate(self, goal: int) -> None:
+        """Simulates until the graph has had `goal` playouts.
+
+        Raises what a third-party environment has raised, and RuntimeError for a kernel that breaks its contract.
+        """
+        while True:
+            words = self.rules_kernels.words, self.search_kernels.words
+            status = run(*words, self.root, self.graph.header, self.sim.header, goal)
+            if self.guarded and (block := self.sim.damaged()):
+                raise damage_error(block, self.rules, self.policies)
+            if status == DONE:
+                return
+            if status >= STOPPED:
+                caught = None if self.rules.live is None else self.rules.live.failure()
+                if caught is not None:
+                    raise caught
+                raise contract_error(status, self.rules, self.graph, self.sim, self.settings.selection, self.policies)
+            self.grow(status)
+
+    def grow(self, status: int) -> None:
+        """Makes more room of the kind that a status asks for."""
+        if status != GROW_MEMORY:
+            self.graph.grow(status, None if self.share is None else self.share - self.graph.playouts)
+            fit_scratch(self.sim, self.graph)
+            return
+        for place, policy in enumerate(self.policies):
+            memory = self.sim.policies[place]["memory"]
+            if memory["length"]:
+                memory["length"] = 0
+                self.sim.remember(place, policy.grown(self.sim.memories[place]))
