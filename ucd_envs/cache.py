@@ -35,8 +35,10 @@ from numba.core.serialize import dumps
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("ucd_envs", "ucd_planners")
-MARKS = (b"@kernel(", b" record(", b"from numba", b"import numba")
-"""Found in each source of kernels: it defines some, lays out their records, or extends the compiler."""
+ROOMS = {"boards", "games", "go", "playouts", "search", "selection"}
+"""Folders whose files all may become part of a kernel, constants and tables too."""
+MARKS = (b"@kernel(", b" = record(", b"from numba", b"import numba")
+"""Found in the other sources of kernels: they define some, lay out their records, or extend the compiler."""
 SETTINGS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "ENABLE_AVX", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE")
 """The settings of numba that change compiled code."""
 FOLDER = re.compile("[0-9a-f]{24}")
@@ -92,9 +94,10 @@ class Sources:
                 for path in sources(str(ROOT / package)):
                     found = written(path)
                     content = content_of(path)
-                    if any(mark in content for mark in MARKS):
+                    name = os.path.relpath(path, ROOT)
+                    if not ROOMS.isdisjoint(name.split(os.sep)) or any(mark in content for mark in MARKS):
                         self.written[path] = found
-                        yield os.path.relpath(path, ROOT).encode()
+                        yield name.encode()
                         yield content
 
     def unchanged(self) -> bool:
