@@ -58,34 +58,35 @@ def run(program: str, folder: Path = ROOT, **environment: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def searched(installed: Path) -> list[str]:
-    """Lines printed by a search where neither the packages' folder nor a home can be written to."""
+def played(installed: Path) -> list[str]:
+    """Lines printed by a game where neither the packages' folder nor a home can be written to."""
     program = """
 import os
-import ucd_envs, ucd_planners
+import ucd_envs
 print(os.path.dirname(ucd_envs.__file__))
 print(os.access(os.path.dirname(ucd_envs.__file__), os.W_OK))
 env = ucd_envs.make("tic_tac_toe")
 env.reset()
-print(sum(ucd_planners.uct(playouts=20, seed=1).search(env).visits))
+env.step(4)
+print(env.clone_state().legal_actions())
 """
     return run(program, installed, HOME=str(installed / "nobody"), XDG_CACHE_HOME="").splitlines()
 
 
-def test_the_read_only_installation_is_the_one_that_is_imported(searched: list[str], installed: Path) -> None:
-    assert searched[0] == str(installed / "ucd_envs")
+def test_the_read_only_installation_is_the_one_that_is_imported(played: list[str], installed: Path) -> None:
+    assert played[0] == str(installed / "ucd_envs")
 
 
-def test_the_read_only_installation_cannot_be_written_to(searched: list[str]) -> None:
-    assert searched[1] == "False"
+def test_the_read_only_installation_cannot_be_written_to(played: list[str]) -> None:
+    assert played[1] == "False"
 
 
-def test_a_search_needs_no_cache(searched: list[str]) -> None:
-    """B112: without a place for numba's cache, kernels are compiled in each process."""
-    assert searched[2] == "20"
+def test_a_game_needs_no_cache(played: list[str]) -> None:
+    """B112: without a place for compiled kernels, they are compiled in each process."""
+    assert played[2] == "[0, 1, 2, 3, 5, 6, 7, 8]"
 
 
-def test_nothing_was_written_into_the_read_only_installation(searched: list[str], installed: Path) -> None:
+def test_nothing_was_written_into_the_read_only_installation(played: list[str], installed: Path) -> None:
     assert not [path for path in installed.rglob("*") if path.name in ("__pycache__", "nobody")]
 
 

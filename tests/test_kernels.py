@@ -417,7 +417,6 @@ def test_a_result_that_would_change_is_refused(signature: Any, function: Callabl
 
 # What is said of a kernel that does not compile
 
-LAYOUT = ucd_envs.kernels.HEADER
 BROKEN: list[tuple[str, str]] = [
     ("return mising", "NameError: name 'mising' is not defined"),
     ("return np.fooo(1)", "module 'numpy' has no attribute 'fooo'"),
@@ -458,11 +457,14 @@ def test_a_fault_in_a_kernel_that_is_called_names_it(load: Load) -> None:
 # What is said while kernels are compiled
 
 
-def on_terminal(base: Path, **environment: str) -> str:
-    """What a process that needs two kernels writes to its standard error, a terminal."""
+TWO_KERNELS = ONE_KERNEL + "from ucd_envs.kernels import PLAY\ncompiled(tic_tac_toe.play, PLAY)\n"
+WORKER = f"import multiprocessing\nmultiprocessing.parent_process = lambda: 1\n{TWO_KERNELS}"
+
+
+def on_terminal(base: Path, program: str = TWO_KERNELS, **environment: str) -> str:
+    """What a process writes to its standard error, a terminal."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "XDG_", "UCD_"))}
     given = kept | {"XDG_CACHE_HOME": str(base), "PYTHONPATH": str(ROOT)} | environment
-    program = ONE_KERNEL + "from ucd_envs.kernels import PLAY\ncompiled(tic_tac_toe.play, PLAY)\n"
     ours, theirs = pty.openpty()
     try:
         subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=theirs, env=given, check=True)
@@ -485,6 +487,11 @@ def test_a_terminal_is_told_once_that_kernels_are_compiled(tmp_path: Path) -> No
 
 def test_the_word_on_compiling_can_be_silenced(tmp_path: Path) -> None:
     assert on_terminal(tmp_path, UCD_QUIET="1") == ""
+
+
+def test_a_worker_process_says_nothing_of_compiling(tmp_path: Path) -> None:
+    """The process that began it plays too, and says it."""
+    assert on_terminal(tmp_path, WORKER) == ""
 
 
 def test_a_pipe_is_told_nothing_of_compiling(tmp_path: Path) -> None:

@@ -269,8 +269,9 @@ class KernelCache(NullCache):
 
 @cache
 def announce() -> None:
-    """Says on a terminal, once in a process and its children, that kernels are compiled; never where UCD_QUIET is set."""
-    with suppress(Exception):
-        if sys.stderr.isatty() and not os.environ.get("UCD_QUIET"):
-            os.environ["UCD_QUIET"] = "1"
+    """Says on a terminal, once, that kernels are compiled; never in a worker process, nor where UCD_QUIET is set."""
+    from multiprocessing import parent_process
+
+    with suppress(Exception):  # a standard error that is closed or gone
+        if sys.stderr.isatty() and parent_process() is None and not os.environ.get("UCD_QUIET"):
             print("compiling kernels (about 20 s, once for each game and planner) ...", file=sys.stderr, flush=True)
