@@ -377,6 +377,12 @@ def test_a_kernel_that_ends_in_return_0_is_cast() -> None:
     assert compiled(read, READ).nopython_signatures == [READ]
 
 
+def test_a_cast_kernel_comes_from_the_cache(folder: Path, load: Load) -> None:
+    zero = HEAD + "@kernel(READ)\ndef read(state):\n    return 0\n"
+    assert called(load(users_game=zero).read) == (0, 2)
+    assert called(load(users_game=zero).read) == (0, 0)
+
+
 RESULTS: dict[str, Callable[[Any], Any]] = {
     "a byte": lambda state: state[0],
     "an unsigned word": lambda state: np.uint64(state[0]),

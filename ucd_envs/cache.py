@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -45,6 +46,7 @@ FOLDER = re.compile("[0-9a-f]{24}")
 """The name of a folder of compiled kernels."""
 LIBRARIES = re.compile("(?:site|dist)-packages")
 """Found in the path of an installed file."""
+EXTENSIONS = tuple(EXTENSION_SUFFIXES)
 KEPT_DAYS, KEPT_FOLDERS = 21, 12
 """A folder is cleared three weeks after its last use, or when twelve others were used since."""
 
@@ -182,7 +184,7 @@ def stamp(function: Callable[..., Any]) -> str | None:
             if path in contents:
                 continue
             contents[path] = content_of(path)
-            if name.partition(".")[0] != home and LIBRARIES.search(path):
+            if path.endswith(EXTENSIONS) or (name.partition(".")[0] != home and LIBRARIES.search(path)):
                 continue
             for module in imports(path, name, written(path)):
                 file = getattr(sys.modules.get(module), "__file__", None)
