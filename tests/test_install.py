@@ -1,4 +1,4 @@
-"""An installation that cannot be written to, and what the import of the packages costs."""
+"""Built distributions, installed, upgraded and removed; an installation that cannot be written to; the cost of an import."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
+import tarfile
+import tomllib
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +19,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 DROP_FROM_BOUNDS, WRITE_ANYWHERE = 24, 1
 """Linux's PR_CAPBSET_DROP and CAP_DAC_OVERRIDE."""
+WORK_FILES = ("__pycache__", "*.egg-info", "build", "dist", ".*_cache", ".hypothesis", ".git", ".venv")
 
 
 @pytest.fixture(scope="module")
@@ -37,10 +42,15 @@ def bow() -> None:
         ctypes.CDLL(None).prctl(DROP_FROM_BOUNDS, WRITE_ANYWHERE, 0, 0, 0)
 
 
-def run(program: str, folder: Path = ROOT, **environment: str) -> str:
-    """What a program prints in a fresh process that finds the packages in a folder; numba's cache is not that of the tests."""
+def outer() -> dict[str, str]:
+    """This process's environment, but for what leads to packages; the user's cache folder is that of the tests."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "PYTHON", "XDG_"))}
-    given = kept | {"PYTHONPATH": str(folder)} | environment
+    return kept | {"XDG_CACHE_HOME": os.path.abspath(os.environ["NUMBA_CACHE_DIR"])}
+
+
+def run(program: str, folder: Path = ROOT, **environment: str) -> str:
+    """What a program prints in a fresh process that finds the packages in a folder."""
+    given = outer() | {"PYTHONPATH": str(folder)} | environment
     words = [sys.executable, "-c", program]
     done = subprocess.run(words, capture_output=True, text=True, cwd=folder, env=given, preexec_fn=bow)
     assert done.returncode == 0, done.stderr
@@ -48,34 +58,35 @@ def run(program: str, folder: Path = ROOT, **environment: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def searched(installed: Path) -> list[str]:
-    """Lines printed by a search where neither the packages' folder nor a home can be written to."""
+def played(installed: Path) -> list[str]:
+    """Lines printed by a game where neither the packages' folder nor a home can be written to."""
     program = """
 import os
-import ucd_envs, ucd_planners
+import ucd_envs
 print(os.path.dirname(ucd_envs.__file__))
 print(os.access(os.path.dirname(ucd_envs.__file__), os.W_OK))
 env = ucd_envs.make("tic_tac_toe")
 env.reset()
-print(sum(ucd_planners.uct(playouts=20, seed=1).search(env).visits))
+env.step(4)
+print(env.clone_state().legal_actions())
 """
-    return run(program, installed, HOME=str(installed / "nobody")).splitlines()
+    return run(program, installed, HOME=str(installed / "nobody"), XDG_CACHE_HOME="").splitlines()
 
 
-def test_the_read_only_installation_is_the_one_that_is_imported(searched: list[str], installed: Path) -> None:
-    assert searched[0] == str(installed / "ucd_envs")
+def test_the_read_only_installation_is_the_one_that_is_imported(played: list[str], installed: Path) -> None:
+    assert played[0] == str(installed / "ucd_envs")
 
 
-def test_the_read_only_installation_cannot_be_written_to(searched: list[str]) -> None:
-    assert searched[1] == "False"
+def test_the_read_only_installation_cannot_be_written_to(played: list[str]) -> None:
+    assert played[1] == "False"
 
 
-def test_a_search_needs_no_cache(searched: list[str]) -> None:
-    """B112: without a place for numba's cache, kernels are compiled in each process."""
-    assert searched[2] == "20"
+def test_a_game_needs_no_cache(played: list[str]) -> None:
+    """B112: without a place for compiled kernels, they are compiled in each process."""
+    assert played[2] == "[0, 1, 2, 3, 5, 6, 7, 8]"
 
 
-def test_nothing_was_written_into_the_read_only_installation(searched: list[str], installed: Path) -> None:
+def test_nothing_was_written_into_the_read_only_installation(played: list[str], installed: Path) -> None:
     assert not [path for path in installed.rglob("*") if path.name in ("__pycache__", "nobody")]
 
 
@@ -132,3 +143,171 @@ import ucd_envs, ucd_planners
 print(time.process_time())
 """
     assert float(run(program)) < 5
+
+
+# Distributions
+
+
+def copied(folder: Path) -> Path:
+    """A copy of the tree without what work leaves in it."""
+    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*WORK_FILES))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The source distribution and the wheel that is built from it."""
+    folder = tmp_path_factory.mktemp("distributions")
+    build = "import sys; from setuptools import build_meta; build_meta.build_{}(sys.argv[1])"
+    for kind, tree in (("sdist", copied(folder / "tree")), ("wheel", folder / "unpacked")):
+        done = subprocess.run([sys.executable, "-c", build.format(kind), str(folder)], cwd=tree, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        if kind == "sdist":
+            (packed,) = folder.glob("*.tar.gz")
+            with tarfile.open(packed) as archive:
+                archive.extractall(folder, filter="data")
+            (folder / packed.name.removesuffix(".tar.gz")).rename(folder / "unpacked")
+    (wheel,) = folder.glob("*.whl")
+    return packed, wheel
+
+
+def files_of(*names: str) -> set[str]:
+    """Files of the tree in some folders, and files at its top."""
+    return {
+        str(path.relative_to(ROOT))
+        for name in names
+        for path in ([ROOT / name] if (ROOT / name).is_file() else (ROOT / name).rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+def test_the_source_distribution_has_what_its_tests_need_the_examples_and_the_changelog(
+    distributions: tuple[Path, Path],
+) -> None:
+    with tarfile.open(distributions[0]) as archive:
+        found = {name.partition("/")[2] for name in archive.getnames()}
+    needed = files_of("ucd_envs", "ucd_planners", "tests", "examples", "docs", ".ci", "README.md", "CHANGELOG.md", "LICENSE")
+    assert "tests/printed/match.txt" in needed
+    assert not needed - found
+
+
+def test_the_wheel_has_the_packages_and_nothing_else(distributions: tuple[Path, Path]) -> None:
+    with zipfile.ZipFile(distributions[1]) as archive:
+        found = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert found == {name for name in files_of("ucd_envs", "ucd_planners") if name.endswith((".py", "py.typed"))}
+
+
+def test_the_classifiers_agree_with_the_python_that_is_required() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    told = [
+        line.rpartition(" ")[2] for line in project["classifiers"] if line.startswith("Programming Language :: Python :: 3.")
+    ]
+    assert project["requires-python"] == f">={told[0]}"
+    assert f"{sys.version_info.major}.{sys.version_info.minor}" in told
+
+
+# Installations
+
+
+class Place:
+    """A virtual environment outside the tree that finds the dependencies of this one."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder / "venv")], check=True)
+        (self.packages,) = (folder / "venv" / "lib").glob("python*/site-packages")
+        (self.packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+
+    def pip(self, *words: str) -> None:
+        python = str(self.folder / "venv" / "bin" / "python")
+        command = [sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check", *words]
+        done = subprocess.run(command, capture_output=True, text=True, env=outer())
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def install(self, *words: str) -> None:
+        """From local files only: nothing is downloaded."""
+        self.pip("install", "--no-deps", "--no-build-isolation", "--no-index", *words)
+
+    def run(self, program: str, *words: str) -> str:
+        """What a program of the environment prints, run outside the tree."""
+        command = [str(self.folder / "venv" / "bin" / program), *words]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, env=outer())
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def left(self) -> set[str]:
+        """Files and folders of site-packages and of the programs."""
+        programs = self.folder / "venv" / "bin"
+        return {str(path) for place in (self.packages, programs) for path in place.rglob("*")}
+
+
+MATCH = ("match", "--game", "tic_tac_toe", "--a", "uct", "--b", "uct(c=0.3)", "--playouts", "20", "--games", "2")
+FRONTS = {"COUNTS = (\n": '    "spare",\n', "GRAPH = record(\n": '    ("spare", np.int64),\n'}
+"""Where the record of the graph begins, and what gives it one more entry there."""
+SEARCH = """
+import ucd_envs, ucd_planners
+print(ucd_envs.__file__)
+env = ucd_envs.make("tic_tac_toe")
+env.reset()
+print(*ucd_planners.uct(playouts=200, seed=1).search(env).visits)
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def test_a_wheel_in_a_clean_environment_plays_a_match(distributions: tuple[Path, Path], place: Place) -> None:
+    place.install(str(distributions[1]))
+    assert " of 2 games are distinct" in place.run("ucd", *MATCH)
+
+
+def test_the_two_commands_of_the_readme_work_one_after_the_other_and_nothing_stays(place: Place, tmp_path: Path) -> None:
+    """F2-02: an installation, a match, then an editable installation of the same tree, and its removal."""
+    before = place.left()
+    tree = copied(tmp_path / "tree")
+    place.install(str(tree))
+    place.run("ucd", *MATCH)
+    place.install("-e", str(tree))
+    assert place.run("ucd", "games")
+    assert place.run("python", "-c", "import ucd_envs; print(ucd_envs.__file__)").startswith(str(tree))
+    place.run("ucd", *MATCH)
+    place.pip("uninstall", "-y", "ucd-planners")
+    assert place.left() == before
+
+
+def test_an_upgrade_to_another_graph_record_searches_with_kernels_of_its_own(place: Place, tmp_path: Path) -> None:
+    """F2-01: numba's cache would load kernels that read the old record: a segmentation fault."""
+    tree = copied(tmp_path / "tree")
+    place.install(str(tree))
+    first, old = place.run("python", "-c", SEARCH).splitlines()
+    graph = tree / "ucd_planners" / "search" / "graph.py"
+    text = graph.read_text()
+    front = next(front for front in FRONTS if front in text)
+    graph.write_text(text.replace(front, front + FRONTS[front], 1))
+    place.install("--upgrade", "--force-reinstall", str(tree))
+    assert (place.packages / "ucd_planners" / "search" / "graph.py").read_text() == graph.read_text()
+    assert place.run("python", "-c", SEARCH).splitlines() == [first, old]
+    assert first.startswith(str(place.packages))
+
+
+def test_a_changed_helper_changes_games_that_were_not_touched(tmp_path: Path) -> None:
+    """F2-01: `below` is compiled into the playouts of a game."""
+    program = """
+import numpy as np
+from ucd_envs import make_rules
+from ucd_envs.kernels import PLAYOUT_ACTION, compiled
+rules = make_rules("tic_tac_toe")
+choose = compiled(rules.kernels.playout_action, PLAYOUT_ACTION)
+rng = np.array([1, 2], np.uint64)
+print(*sorted({int(choose(rules.config, rules.initial_state().array(), rng)) for _ in range(200)}))
+"""
+    tree = copied(tmp_path / "tree")
+    assert run(program, tree) == "0 1 2 3 4 5 6 7 8\n"
+    generator = tree / "ucd_envs" / "rng.py"
+    text = generator.read_text()
+    changed = text.replace("return ((draw(rng) >> U32) * n) >> U32", "return n - np.uint64(1)")
+    assert changed != text
+    generator.write_text(changed)
+    assert run(program, tree) == "8\n"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import re
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba import config, njit, types
-from numba.core.errors import NumbaError
+from numba.core.typeconv.castgraph import Conversion
 
+from ucd_envs.cache import KernelCache
 from ucd_envs.structs import record
 
 BYTES = types.uint8[::1]
@@ -46,19 +49,16 @@ def kernel(
     A kernel of the seam names its `signature`; a private one is typed by the kernels that call it. `fastmath` is a set of
     LLVM flags for a kernel whose result they cannot change. Kernels allocate nothing, so numba's reference counts are left
     out (they cost a fifth of a search) unless `counted`; a kernel that returns an array must be `inline`. Where no cache
-    can be written (a read-only installation and no home directory) kernels are compiled anew in each process.
+    can be written, kernels are compiled anew in each process.
     """
 
     def decorated(function: Callable[..., Any]) -> Any:
         options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, "_nrt": counted}
         if inline:
             options["inline"] = "always"
-        try:
-            dispatcher = njit(cache=True, **options)(function)
-        except RuntimeError as error:
-            if "cannot cache function" not in str(error):
-                raise
-            dispatcher = njit(**options)(function)
+        dispatcher = njit(**options)(function)
+        if dispatcher is not function:
+            dispatcher._cache = KernelCache(function)
         if signature is not None:
             dispatcher.seam_signature = signature
         return dispatcher
@@ -95,9 +95,9 @@ COMPILING = threading.RLock()
 
 
 def compiled(function: Any, signature: Any) -> Any:
-    """The kernel, compiled for this signature and for no other from now on.
+    """The kernel, compiled for this signature and for no other from now on; a result of another width is cast.
 
-    Raises TypeError when it was declared for another signature or its result has another type.
+    Raises TypeError when it was declared for another signature, does not compile, or returns what cannot be cast.
     """
     if getattr(function, "seam_signature", None) != signature:
         raise TypeError(f"kernel {function.__name__} must be declared with the signature {signature}")
@@ -105,12 +105,63 @@ def compiled(function: Any, signature: Any) -> Any:
         return function
     with COMPILING:
         if function._can_compile:
-            try:
-                function.compile(signature.args)
-            except NumbaError as error:
-                raise TypeError(f"kernel {function.__name__} does not compile for {signature}: {error}") from error
+            result = _compile(function, signature, signature.args)
+            if result != signature.return_type:
+                returned = types.unliteral(result)
+                if not _is_castable(function, returned, signature.return_type):
+                    raise TypeError(f"kernel {function.__name__} returns {returned}, expected {signature.return_type}")
+                function._reset_overloads()
+                _compile(function, signature, signature)
             function.disable_compile()
-    result = function.overloads[signature.args].signature.return_type
-    if result != signature.return_type:
-        raise TypeError(f"kernel {function.__name__} returns {result}, expected {signature.return_type}")
     return function
+
+
+def _compile(function: Any, signature: Any, wanted: Any) -> Any:
+    """The type of a kernel's result, after it was compiled for the wanted signature or arguments."""
+    given, expected = function.py_func.__code__.co_argcount, len(signature.args)
+    if given != expected:
+        raise TypeError(f"kernel {function.__name__} has {given} parameter{'s' * (given != 1)}, expected {expected}")
+    try:
+        function.compile(wanted)
+    except Exception as error:  # numba also raises AttributeError, KeyError and others for names that are not there
+        raise TypeError(f"kernel {function.__name__} does not compile: {_cause(function, error)}") from error
+    return function.overloads[signature.args].signature.return_type
+
+
+def _is_castable(function: Any, result: Any, expected: Any) -> bool:
+    """Whether a cast keeps a result's meaning: integers of any width and truth values, or a number that becomes wider."""
+    whole = (types.Integer, types.Boolean)
+    if isinstance(result, whole) and isinstance(expected, whole):
+        return True
+    conversion = function.typingctx.can_convert(result, expected)
+    return conversion is not None and conversion <= Conversion.safe
+
+
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+PLACE = re.compile(r'File "(?P<file>[^"\n]+)", line (?P<line>\d+)|Raised from (?P<raised>.+) \((?P<at>\d+)\)')
+CALLEE = re.compile(r"resolving callee type: type\(CPUDispatcher\(<function (\S+) at")
+MISSING = re.compile(r"No implementation of function .* found for signature:\s+>>> (.*)")
+FRAME = re.compile(r"\s*(?:Failed in \w+ mode pipeline|During: |File \"|$)")
+"""Parts of numba's messages."""
+
+
+def _cause(function: Any, error: Exception) -> str:
+    """Why a kernel does not compile, and in which line; numba's text has it below all that failed in turn."""
+    text = COLOURS.sub("", str(error))
+    missing = MISSING.search(text)
+    if missing:
+        cause = f"no implementation of {missing[1].strip()}"
+    elif isinstance(error, KeyError):
+        cause = f"unknown name {text}"
+    else:
+        cause = next((line.strip() for line in text.splitlines() if not FRAME.match(line)), type(error).__name__)
+    cause = cause.partition(" Raised from ")[0].rstrip(".")
+    callee = CALLEE.search(text)
+    place, found = getattr(error, "loc", None), PLACE.search(text)
+    code = function.py_func.__code__
+    file, line = code.co_filename, code.co_firstlineno
+    if place is not None:
+        file, line = place.filename, place.line
+    elif found:
+        file, line = found["file"] or found["raised"], int(found["line"] or found["at"])
+    return f"{cause} ({f'in {callee[1]}, called from ' if callee else ''}{os.path.abspath(file)}:{line})"
