@@ -527,14 +527,16 @@ def test_the_next_players_stones_are_what_that_player_sees_as_its_own(rules: Rul
 
 def test_every_action_has_a_name_of_its_own(rules: Rules) -> None:
     """Names are read back as the actions they were written for."""
-    assert [rules.action_named(rules.action_name(action)) for action in range(rules.actions)] == list(range(rules.actions))
+    assert [
+        rules.initial_state().action_named(rules.initial_state().action_name(action)) for action in range(rules.actions)
+    ] == list(range(rules.actions))
 
 
 @pytest.mark.parametrize("text", ["", " ", "?", "-1", "0", "a0", "z99", "a1b", "1.0", "no such move"])
 def test_a_text_that_names_no_action_is_refused_with_one_sentence(rules: Rules, text: str) -> None:
     """The message repeats the text and says what was expected."""
     with pytest.raises(ValueError, match="expected") as refusal:
-        rules.action_named(text)
+        rules.initial_state().action_named(text)
     assert repr(text) in str(refusal.value)
     assert "\n" not in str(refusal.value)
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numba import config, njit, types
 from numba.core.errors import NumbaError
+from numba.experimental.function_type import _get_wrapper_address
 
-from ucd_envs.structs import record
+from ucd_envs.structs import KERNELS, record
 
 BYTES = types.uint8[::1]
 ACTIONS = types.int32[::1]
@@ -35,7 +36,9 @@ HEADER = record(("player", np.int32), ("ply", np.int32))
 OVER = -1
 """The player to move when the game is over."""
 FAILED = -2
-"""The player to move when a kernel that calls back into Python has failed."""
+"""The player to move when a kernel has failed: one that calls back into Python, or a default kernel of a faulty game."""
+CHANCE = -3
+"""Reserved for the player to move whose move is drawn, not chosen. No planner searches such a game yet."""
 
 
 def kernel(
@@ -102,3 +105,14 @@ def compiled(function: Any, signature: Any) -> Any:
     if result != signature.return_type:
         raise TypeError(f"kernel {function.__name__} returns {result}, expected {signature.return_type}")
     return function
+
+
+def address(function: Any) -> int:
+    """The address by which kernels call a compiled kernel of one signature, see `structs.by_address`.
+
+    It lasts as long as the kernel. The plain Python of a kernel is called by an address in KERNELS.
+    """
+    if getattr(config, "DISABLE_JIT", 0):
+        KERNELS[id(function)] = function
+        return id(function)
+    return int(_get_wrapper_address(function, function.seam_signature))

@@ -315,7 +315,7 @@ class Worker:
         record.suggested[:], record.played = 0, 0
         if self.rules.live is not None:
             self.rules.live.reseed(int(rng[0]))
-        self.work.words[:] = np.frombuffer(state.key, np.uint64)
+        self.work.words[:] = np.frombuffer(state.words, np.uint64)
         self.searched.forget()
         self.graph = self.graph.begin(self.work.words, state.player, state.ply)
         self.searched = Searched(self.graph, state)
