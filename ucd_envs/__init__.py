@@ -4,11 +4,12 @@ import importlib.metadata
 import sys
 from typing import Any
 
+from ucd_envs.checks import check
 from ucd_envs.envs.aec import make, module_of
 from ucd_envs.registry import OWN_GAMES, available, make_rules, register
 from ucd_envs.rules import Rules, State
 
-__all__ = ["Rules", "State", "available", "make", "make_rules", "register"]
+__all__ = ["Rules", "State", "available", "check", "make", "make_rules", "register"]
 
 __version__ = importlib.metadata.version("ucd-planners")
 

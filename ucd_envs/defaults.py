@@ -107,10 +107,10 @@ def found_in(listing, room, config, state, action):
     """Whether a kernel, given by its address, lists the action."""
     actions = stack_array(room + SLACK, ACTION)
     count = call_legal_actions(listing, config, state, actions[:room])
+    found = False
     for i in range(min(count, room)):
-        if actions[i] == action:
-            return True
-    return False
+        found = found or actions[i] == action
+    return found
 
 
 @kernel()

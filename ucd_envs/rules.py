@@ -297,7 +297,7 @@ class State:
 
     @property
     def key(self) -> bytes:
-        """The exact encoding of the position, by which states are hashed and compared: the words, then the ply, of 8 bytes each."""
+        """The exact position, by which states are hashed and compared: the words, then the ply in 8 bytes."""
         return self.words + self.ply.to_bytes(8, "little")
 
     def legal_actions(self) -> list[int]:

@@ -368,9 +368,9 @@ def rules(
     """Go on `rows` x `columns` points (each 2 to 19, by default `size`); the choices are told at the top of this file.
 
     komi: points for White, a multiple of 1/2; handicap: stones of Black before the start, White to move; black and white: such
-    stones as text like "C3 D4"; first: "black" or "white", who moves first; max_plies: plies of a game at most, by default 3 for
-    each point; mercy: the lead in stones above which playouts end, 0 for none. Raises TypeError or ValueError for anything else
-    and for stones that cannot stand together.
+    stones as text like "C3 D4"; first: "black" or "white", who moves first; max_plies: plies of a game at most, by default 3
+    for each point; mercy: the lead in stones above which playouts end, 0 for none. Raises TypeError or ValueError for anything
+    else and for stones that cannot stand together.
     """
     size = integer("size", size, 2, SIDE)
     rows = size if rows is None else integer("rows", rows, 2, SIDE)

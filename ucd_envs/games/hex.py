@@ -170,7 +170,7 @@ def playout(config, state, rng, trace):
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     played, most = 0, most_moves(trace)
-    one_by_one = most < c.rows * c.columns
+    one_by_one = most < c.rows * c.columns + c.swap  # the list of empty cells needs room behind a swap
     while s.player >= 0 and played < most and (one_by_one or (c.swap and s.ply < 2)):
         action = playout_action(config, state, rng)
         if trace.size > 0:
