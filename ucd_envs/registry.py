@@ -138,11 +138,11 @@ def make_rules(name: str, /, **settings: Any) -> Rules:
             raise TypeError(f"{name} has no setting {shown(setting)}: {expected}")
         if not isinstance(value, Hashable):
             raise TypeError(f"the setting {setting} of {name} cannot be {shown(value)}")
-    given = _configuration(build, settings)
+    given = _configuration(name, build, settings)
     found = _kept(given)
     if found is None:
         made = _called(name, build, settings)
-        canonical = _configuration(build, made.settings)
+        canonical = _configuration(name, build, made.settings)
         found = _kept(canonical) or made
         with _making:
             _made[given] = _made[canonical] = found
@@ -167,6 +167,9 @@ def _called(name: str, build: Builder, settings: dict[str, Any]) -> Rules:
         raise ValueError(f"{name} failed: {_sentence(error)}") from error
     if not isinstance(made, Rules):
         raise ValueError(f"{name} is no game: it returned {shown(made)}, not Rules")
+    for setting, value in made.settings.items():
+        if not isinstance(value, Hashable):
+            raise ValueError(f"{name} is no game: its setting {setting} is {shown(value)}, which cannot be hashed")
     if ":" in name:
         return replace(made, reference=name)
     if made.name != name:
@@ -174,9 +177,9 @@ def _called(name: str, build: Builder, settings: dict[str, Any]) -> Rules:
     return made
 
 
-def _configuration(build: Builder, settings: Any) -> Hashable:
+def _configuration(name: str, build: Builder, settings: Any) -> Hashable:
     """A configuration as a key: 1, 1.0 and True are different settings."""
-    return build, tuple(sorted((name, type(value).__name__, value) for name, value in settings.items()))
+    return name, build, tuple(sorted((key, type(value).__name__, value) for key, value in settings.items()))
 
 
 def _kept(key: Hashable) -> Rules | None:
