@@ -20,7 +20,7 @@ def main() -> None:
         result = planner.search(state)
         values = dict(zip(result.actions.tolist(), result.values.tolist(), strict=True))  # NaN for a move that was never tried
         colour = ("Black", "White")[state.player]
-        played, wanted = (state.rules.action_name(move) for move in (action, result.action))
+        played, wanted = (state.action_name(move) for move in (action, result.action))
         thought = "never tried" if math.isnan(values[action]) else f"{values[action]:.2f}"
         print(f"{number:2} {colour} {played:4} {thought}; the planner: {wanted:4} {values[result.action]:.2f}")
     print(f"result {record.result or 'not told'}, by area {record.rules.score(record.state):+g} for Black")

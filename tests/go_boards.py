@@ -60,13 +60,13 @@ def neat(choice: random.Random, rules: Go) -> str:
 def played(state: State, moves: str) -> State:
     """The state after moves written as players do."""
     for move in moves.split():
-        state = state.after(state.rules.action_named(move))
+        state = state.after(state.action_named(move))
     return state
 
 
 def can(state: State, move: str) -> bool:
     """Whether a move written as players do is legal."""
-    return state.rules.action_named(move) in state.legal_actions()
+    return state.action_named(move) in state.legal_actions()
 
 
 def planes(state: State, player: int) -> np.ndarray:

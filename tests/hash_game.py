@@ -24,18 +24,14 @@ from ucd_envs.kernels import (
     IS_LEGAL,
     KEY,
     LEGAL_ACTIONS,
-    OBSERVE,
     PLAY,
-    PLAYOUT,
     PLAYOUT_ACTION,
     READ_PAYOFFS,
     RESET,
     kernel,
-    most_moves,
-    move_of,
 )
 from ucd_envs.rng import below
-from ucd_envs.rules import Kernels, Rules
+from ucd_envs.rules import Kernels, Rules, State
 from ucd_envs.structs import configuration, fields, record
 
 POSITIONS, MOVES, PLAYERS = 2048, 8, 3
@@ -102,20 +98,6 @@ def key(config, state, words):
     words[1] = np.uint64(s.place)
 
 
-@kernel(PLAYOUT)
-def playout(config, state, rng, trace):
-    """Random moves."""
-    s = fields(state, STATE)
-    played, most = 0, most_moves(trace)
-    while s.player >= 0 and played < most:
-        action = playout_action(config, state, rng)
-        if trace.size > 0:
-            trace[played] = move_of(s.player, action)
-        play(config, state, action)
-        played += 1
-    return played
-
-
 @kernel(PLAYOUT_ACTION)
 def playout_action(config, state, rng):
     """Any move of the position, each with the same probability, by trying numbers until one is a move."""
@@ -123,15 +105,6 @@ def playout_action(config, state, rng):
         action = np.int64(below(rng, np.uint64(MOVES)))
         if is_legal(config, state, action):
             return action
-
-
-@kernel(OBSERVE)
-def observe(config, state, player, planes):
-    """The bits of the place; there are no stones."""
-    place = fields(state, STATE).place
-    for bit in range(planes.size // 3):
-        planes[3 * bit] = planes[3 * bit + 1] = 0
-        planes[3 * bit + 2] = (place >> bit) & 1
 
 
 class Position(NamedTuple):
@@ -164,15 +137,13 @@ def of_positions(positions: Sequence[Position], players: int, name: str, setting
         config=configuration(CONFIG, mover=mover, target=target, payoffs=payoffs_of),
         state_bytes=STATE.itemsize,
         key_words=2,
-        planes=(1, POSITIONS.bit_length(), 3),
-        tiling="track",
-        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, key, playout, playout_action, observe),
-        action_name=NAMES.__getitem__,
+        kernels=Kernels(reset, legal_actions, play, payoffs, key, is_legal=is_legal, playout_action=playout_action),
+        action_name=lambda state, action: NAMES[action],
         action_named=action_named,
     )
 
 
-def action_named(text: str) -> int:
+def action_named(state: State, text: str) -> int:
     """The number of a move."""
     if text not in NAMES:
         raise ValueError(f"{text!r} is no move: expected {NAMES[0]} to {NAMES[-1]}")

@@ -19,8 +19,8 @@ import ucd_envs
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State
 from ucd_planners.planner import Planner, Worker
-from ucd_planners.search.loop import simulate
 from ucd_planners.search.interface import Selection
+from ucd_planners.search.loop import simulate
 from ucd_planners.search.storage import Graph
 from ucd_planners.selection.ucd import UCD
 from ucd_planners.selection.update_all import UpdateAll

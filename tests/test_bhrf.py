@@ -13,6 +13,7 @@ import pytest
 from bhrf_oracle import Context, Forest, Move
 from scipy.stats import chisquare
 from test_policies import GAMES, Search, policy_moves
+from ucd_planners.search.policies import LEARN, SUGGEST
 
 import ucd_envs
 from ucd_envs.kernels import compiled
@@ -22,7 +23,6 @@ from ucd_planners import rave, ucd, uct
 from ucd_planners.playouts import BHRF
 from ucd_planners.playouts.bhrf import MEMORY, contexts_of, replies_of
 from ucd_planners.search.interface import WORK
-from ucd_planners.search.policies import LEARN, SUGGEST
 from ucd_planners.selection.rave import RAVE
 from ucd_planners.selection.ucd import UCD
 

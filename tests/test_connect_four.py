@@ -420,7 +420,7 @@ def test_a_full_column_is_not_legal() -> None:
 def test_columns_are_written_from_1() -> None:
     """As players write them."""
     rules = connect_four()
-    assert [rules.action_name(action) for action in range(7)] == list("1234567")
+    assert [rules.initial_state().action_name(action) for action in range(7)] == list("1234567")
 
 
 def test_random_games_fill_columns_evenly() -> None:

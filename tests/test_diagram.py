@@ -42,7 +42,7 @@ def searched(planner: Callable[..., Planner], start: State, playouts: int = 400,
 
 def after(start: State, names: str) -> State:
     for name in names.split():
-        start = start.after(start.rules.action_named(name))
+        start = start.after(start.action_named(name))
     return start
 
 
@@ -129,7 +129,7 @@ def test_a_move_that_ends_the_game_leads_to_a_leaf_of_its_own(planner: Callable[
     assert ends
     for node in ends:
         assert (graph.in_degree(node), graph.out_degree(node), graph.nodes[node]["mover"]) == (1, 0, -1)
-    winning = start.rules.action_named("c1")
+    winning = start.action_named("c1")
     (leaf,) = [target for _, target, action in graph.out_edges(graph.graph["root"], keys=True) if action == winning]
     assert leaf in ends
     assert graph.nodes[leaf]["label"] == "c1"

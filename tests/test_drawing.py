@@ -60,7 +60,7 @@ def after(moves: str, name: str, **settings: Any) -> State:
     rules = ucd_envs.make_rules(name, **settings)
     state = rules.initial_state()
     for move in moves.split():
-        state = state.after(rules.action_named(move))
+        state = state.after(rules.initial_state().action_named(move))
     return state
 
 
@@ -398,8 +398,8 @@ def test_every_point_shows_its_stone_or_none(settings: dict[str, Any]) -> None:
 def test_the_point_in_ko_has_a_square_for_one_move() -> None:
     """Black has taken on D5; the square hides the crossing of the lines, which shows again after a move elsewhere."""
     before = ucd_envs.make_rules("go", black="C5 D4 D6", white="E4 E6 F5 D5").initial_state()
-    taken = before.after(before.rules.action_named("E5"))
-    later = taken.after(taken.rules.action_named("J9"))
+    taken = before.after(before.action_named("E5"))
+    later = taken.after(taken.action_named("J9"))
     x, y = crossings({})[4, 3]
     for state, wood in ((before, False), (taken, True), (later, False)):
         assert near(picture(state)[y : y + 1, x : x + 1], WOOD).all() == wood
@@ -427,7 +427,9 @@ def test_the_point_in_ko_has_a_square_for_one_move() -> None:
 )
 def test_star_points_are_where_players_expect_them(rows: int, columns: int, expected: str) -> None:
     rules = ucd_envs.make_rules("go", rows=rows, columns=columns)
-    assert [rules.action_name(row * columns + column) for row, column in stars(rows, columns)] == expected.split()
+    assert [
+        rules.initial_state().action_name(row * columns + column) for row, column in stars(rows, columns)
+    ] == expected.split()
 
 
 @pytest.mark.parametrize("size", [9, 19])

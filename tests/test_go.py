@@ -253,10 +253,10 @@ def test_the_oracle_agrees_with_fuegos_tests() -> None:
             state = from_record(setup, ko=ko)
             position = oracle(state)
             for text in re.findall(r"\[(\w\w)\]", moves):
-                action = state.rules.action_named(point(text))
+                action = state.action_named(point(text))
                 state, position = state.after(action), position.after(action)
                 assert_same(state, position)
-            assert position.is_legal(state.rules.action_named(move)) == allowed[ko]
+            assert position.is_legal(state.action_named(move)) == allowed[ko]
 
 
 @pytest.mark.parametrize("ko", KO)

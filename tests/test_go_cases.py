@@ -78,8 +78,8 @@ def test_an_environment_refuses_what_superko_forbids() -> None:
     env = ucd_envs.make("go", size=4, ko="positional").unwrapped
     env.reset()
     for move in ["B1", "C1", "A2", "D2", "B3", "C3", "C2", "B2"]:
-        env.step(env.rules.action_named(move))
-    before, taken = env.clone_state(), env.rules.action_named("C2")
+        env.step(env.rules.initial_state().action_named(move))
+    before, taken = env.clone_state(), env.rules.initial_state().action_named("C2")
     assert env.observe("player_0")["action_mask"].sum() == len(before.legal_actions())
     assert env.observe("player_0")["action_mask"][taken] == 0
     with pytest.raises(ValueError, match="move C2 is not legal"):
@@ -375,7 +375,7 @@ def test_configurations_that_play_differently_have_different_states() -> None:
 def test_handicap_stones_stand_where_gtp_puts_them(size: int, stones: int, points: str) -> None:
     """The GTP standard's fixed points [version 2, section 4.1.1]; White begins."""
     state = go(size=size, handicap=stones).initial_state()
-    assert {state.rules.action_name(point) for point, mark in enumerate(board_of(state)) if mark == "x"} == set(points.split())
+    assert {state.action_name(point) for point, mark in enumerate(board_of(state)) if mark == "x"} == set(points.split())
     assert board_of(state).count("o") == 0
     assert (state.player, state.ply) == (1, 0)
     assert go(size=size, handicap=stones, first="black").initial_state().player == 0
@@ -396,15 +396,15 @@ def test_who_begins_can_be_chosen() -> None:
 def test_points_are_written_without_the_letter_i(action: int, name: str) -> None:
     """B026: the ninth column is J; small and capital letters are read."""
     rules = go(size=19)
-    assert rules.action_name(action) == name
-    assert rules.action_named(name.upper()) == rules.action_named(name.lower()) == action
+    assert rules.initial_state().action_name(action) == name
+    assert rules.initial_state().action_named(name.upper()) == rules.initial_state().action_named(name.lower()) == action
 
 
 @pytest.mark.parametrize("text", ["I5", "i5", "K5", "A10", "A0", "J", "5J", "A 1", "A1 ", "A\u00b2", "resign", "pas", ""])
 def test_a_text_that_is_no_point_of_9x9_is_refused(text: str) -> None:
     """B026, B028: there is no column I, and resigning is no move."""
     with pytest.raises(ValueError, match="expected"):
-        go(size=9).action_named(text)
+        go(size=9).initial_state().action_named(text)
 
 
 def test_points_of_a_board_that_is_not_square_are_where_they_are_written() -> None:

@@ -15,6 +15,8 @@ from go_boards import drawn, go, neat, oracle, played
 from go_expert_oracle import Expert, Square, is_pattern
 from go_oracle import Position
 from searching import Search
+from ucd_planners.search.initial import PRIORS
+from ucd_planners.search.policies import SUGGEST
 
 import ucd_envs
 from ucd_envs.games.go import STATE
@@ -28,9 +30,7 @@ from ucd_planners.go.initial import STRENGTHS, GoInitial
 from ucd_planners.go.patterns import PATTERNS, Pattern, is_set, points, table, turned
 from ucd_planners.go.patterns import code as code_of
 from ucd_planners.gtp.engine import Engine
-from ucd_planners.search.initial import PRIORS
 from ucd_planners.search.interface import WORK
-from ucd_planners.search.policies import SUGGEST
 from ucd_planners.selection.ucd import UCD
 
 SHAPES = ((5, 5), (5, 7), (9, 9), (13, 13), (19, 19))
@@ -73,9 +73,9 @@ def only(*kinds: str, **options: Any) -> GoExpert:
 def replies(board: str, move: str, policy: GoExpert, **settings: Any) -> set[str]:
     """What is suggested on a drawn board after a move; empty where it is left to the game."""
     state = drawn(board, **settings)
-    moves = [state.rules.action_named(name) for name in move.split()]
+    moves = [state.action_named(name) for name in move.split()]
     found = Asked(state.rules, policy).answers(played(state, move), moves)
-    return {state.rules.action_name(action) for action in found if action >= 0}
+    return {state.action_name(action) for action in found if action >= 0}
 
 
 def test_a_chain_in_atari_at_the_last_move_is_taken() -> None:
@@ -263,7 +263,7 @@ def test_a_capture_that_ko_forbids_is_not_suggested() -> None:
 def test_moves_of_a_kind_have_the_same_probability() -> None:
     """Four moves, over 840 random numbers that are spread evenly."""
     state = drawn("\n".join([". . . . . . ."] * 3 + [". . . o . . ."] + [". . . . . . ."] * 3))
-    move = state.rules.action_named("C4")
+    move = state.action_named("C4")
     assert sorted(Asked(state.rules, GoExpert()).answers(state.after(move), [move], 840).values()) == [210] * 4
 
 
@@ -277,7 +277,7 @@ def test_a_move_that_takes_two_chains_counts_once() -> None:
     """
     state = drawn(board)
     found = Asked(state.rules, GoExpert()).answers(state, [])
-    assert found == {state.rules.action_named(name): 12 for name in ("A1", "F1")}
+    assert found == {state.action_named(name): 12 for name in ("A1", "F1")}
 
 
 @pytest.mark.parametrize("symmetry", range(8))
@@ -437,7 +437,7 @@ def playouts(board: str, number: int, **settings: Any) -> Iterator[tuple[list[st
         search.step()
         work = fields(search.worker.work.record, WORK)
         listed = search.worker.work.moves[: work.count].tolist()
-        yield [start.rules.action_name(move & 0xFFFF) for move in listed], int(work.descent)
+        yield [start.action_name(move & 0xFFFF) for move in listed], int(work.descent)
         search.begin(start)
 
 
@@ -487,8 +487,8 @@ def thought(state: State, moves: list[int], policy: GoInitial) -> dict[int, tupl
 def prior_of(board: str, move: str, name: str, policy: GoInitial, **settings: Any) -> tuple[Fraction, Fraction]:
     """The virtual playouts of a named move after others on a drawn board, and those that are won."""
     state = drawn(board, **settings)
-    actions = [state.rules.action_named(text) for text in move.split()]
-    return thought(played(state, move), actions, policy)[state.rules.action_named(name)]
+    actions = [state.action_named(text) for text in move.split()]
+    return thought(played(state, move), actions, policy)[state.action_named(name)]
 
 
 def alone(**strengths: float) -> GoInitial:
@@ -624,7 +624,7 @@ def test_priors_and_expert_find_a_capture_at_once() -> None:
     """
     for preset in (uct, rave):
         result = preset(playouts=5, seed=1, policies=GoExpert(), initial=GoInitial()).search(drawn(board))
-        assert result.rules.action_name(result.action) == "E1"
+        assert result.rules.initial_state().action_name(result.action) == "E1"
 
 
 @pytest.mark.parametrize(

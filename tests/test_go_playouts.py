@@ -170,7 +170,7 @@ def test_the_moves_of_playouts_are_uniform(name: str, ko: str, suicide: bool) ->
     state = drawn(text, ko=ko, suicide=suicide)
     position = oracle(state)
     for move in moves.split():
-        action = state.rules.action_named(move)
+        action = state.action_named(move)
         state, position = state.after(action), position.after(action)
     actions, rng = position.sensible(), seeded(8)
     assert uniform(suggested(state, 100 * len(actions), seed=7), actions), position
@@ -264,7 +264,7 @@ def test_playouts_fill_all_but_true_eyes(text: str, point: str, eye: bool, playe
     """B020: all neighbours own; enemies diagonally: one at most in the middle, none at the edge and in the corner."""
     state = drawn(turned(text) if player else text, first=("black", "white")[player])
     counts = suggested(state, 2000, seed=12)
-    assert (counts[state.rules.action_named(point)] == 0) == eye
+    assert (counts[state.action_named(point)] == 0) == eye
     assert played(state, point).player == 1 - player
 
 
@@ -280,7 +280,7 @@ def test_two_eyes_are_never_filled() -> None:
 def test_a_false_eye_may_be_filled() -> None:
     """B020: E5 above two white diagonals."""
     state = drawn("x . x . .\no x o . .\n. . . . .\n. . . . .\n. . . . .")
-    assert suggested(state, 2000, seed=14)[state.rules.action_named("B5")] > 0
+    assert suggested(state, 2000, seed=14)[state.action_named("B5")] > 0
 
 
 def test_playouts_know_no_seki() -> None:
@@ -294,7 +294,7 @@ def test_playouts_know_no_seki() -> None:
         . x . o o .
         """
     )
-    assert suggested(state, 500, seed=15) == {state.rules.action_named("C1"): 500}
+    assert suggested(state, 500, seed=15) == {state.action_named("C1"): 500}
     assert score(played(state, "C1 A1")) < score(state)
 
 

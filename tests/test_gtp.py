@@ -78,7 +78,7 @@ class Talk:
         rows, columns = board.rules.planes[:2]
         found = ucd_envs.pictures.drawing.stones(board.state)
         return {
-            board.rules.action_name(row * columns + column): ".XO"[found[row, column]]
+            board.rules.initial_state().action_name(row * columns + column): ".XO"[found[row, column]]
             for row in range(rows)
             for column in range(columns)
             if found[row, column]
@@ -472,7 +472,7 @@ def test_every_game_of_two_can_be_played_to_its_end(name: str) -> None:
     turns = 0
     while not board.state.over:
         move = talk.text(f"genmove {'bw'[board.state.player]}")
-        assert board.rules.action_named(move) == board.moves[-1][1]
+        assert board.rules.initial_state().action_named(move) == board.moves[-1][1]
         assert "\n\n" not in talk("showboard")[:-2]
         turns += 1
     assert len(board.moves) == turns <= board.rules.max_plies
@@ -787,7 +787,7 @@ def test_an_analysis_says_how_good_each_move_is() -> None:
     talk, answer = told_after(2)
     found = list(ANALYSIS.finditer(answer.split("\n")[-3]))
     assert len(found) == 26
-    assert {each["move"] for each in found} == {*map(talk.engine.board.rules.action_name, range(26))}
+    assert {each["move"] for each in found} == {*map(talk.engine.board.rules.initial_state().action_name, range(26))}
     assert [int(each["order"]) for each in found] == list(range(26))
     assert all(0 <= int(each["winrate"]) <= 10_000 for each in found)
     assert all(each["pv"].split()[0] == each["move"] for each in found)
@@ -864,7 +864,7 @@ def test_nothing_is_known_outside_of_a_search() -> None:
 def record(tmp_path: Path) -> Path:
     """Three moves on 5x5 with a stone of White before the start."""
     rules = registry.make_rules("go", size=5, komi=2.5, white="e5")
-    actions = [rules.action_named(name) for name in ("a1", "pass", "c3")]
+    actions = [rules.initial_state().action_named(name) for name in ("a1", "pass", "c3")]
     path = tmp_path / "game.sgf"
     path.write_text(sgf.saved(rules, actions))
     return path

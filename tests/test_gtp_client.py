@@ -346,7 +346,7 @@ def told_in(tmp_path: Path, match: Callable[[str], Match], number: int, each: st
 
 def test_a_program_is_told_of_board_and_moves(tmp_path: Path) -> None:
     game, told = told_in(tmp_path, hex_match, 0)
-    names = [registry.make_rules("hex", size=3).action_name(move) for move in game.moves]
+    names = [registry.make_rules("hex", size=3).initial_state().action_name(move) for move in game.moves]
     known = names[:-1] if len(names) % 2 else names  # of a last move of the planner's nobody is told
     assert told == ["boardsize 3", "clear_board"] + [line for name in known[::2] for line in (f"play b {name}", "genmove w")]
 
@@ -354,7 +354,7 @@ def test_a_program_is_told_of_board_and_moves(tmp_path: Path) -> None:
 def test_a_program_may_have_the_first_seat(tmp_path: Path) -> None:
     game, told = told_in(tmp_path, hex_match, 1)
     assert told[:3] == ["boardsize 3", "clear_board", "genmove b"]
-    assert told[3] == f"play w {registry.make_rules('hex', size=3).action_name(game.moves[1])}"
+    assert told[3] == f"play w {registry.make_rules('hex', size=3).initial_state().action_name(game.moves[1])}"
     assert game.moves[0] == 0
 
 

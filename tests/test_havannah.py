@@ -45,7 +45,7 @@ def havannah(base: int, swap: bool = False) -> Rules:
 
 def actions(rules: Rules, text: str) -> list[int]:
     """The actions of moves as players write them."""
-    return [rules.action_named(word) for word in text.split()]
+    return [rules.initial_state().action_named(word) for word in text.split()]
 
 
 def morat(base: int, text: str) -> list[int]:
@@ -327,8 +327,8 @@ def test_a_last_stone_without_own_neighbours_makes_a_draw() -> None:
     rules = havannah(3)
     moves = actions(rules, LONELY)
     ended = both(rules, moves)
-    assert rules.action_name(moves[-1]) == last
-    assert not {rules.action_named(name) for name in beside} & set(moves[::2])
+    assert rules.initial_state().action_name(moves[-1]) == last
+    assert not {rules.initial_state().action_named(name) for name in beside} & set(moves[::2])
     assert ended.state.ply == 19
     assert ended.state.payoffs() == [0.5, 0.5]
 
@@ -791,14 +791,14 @@ def winning_openings(rules: Rules) -> set[str]:
         reply = mover_wins(start.after(action), known)
         assert reply in (0.0, 1.0)
         if reply == 0.0:
-            won.add(rules.action_name(action))
+            won.add(rules.initial_state().action_name(action))
     return won
 
 
 def corner_names(rules: Rules) -> set[str]:
     """The six corners."""
     small = board(rules.settings["base"])
-    return {rules.action_name(small.action[cell]) for cell in small.corners}
+    return {rules.initial_state().action_name(small.action[cell]) for cell in small.corners}
 
 
 def test_on_base_2_the_corners_win_and_the_centre_loses() -> None:
@@ -813,7 +813,7 @@ def test_with_the_swap_no_opening_of_base_2_wins() -> None:
     assert winning_openings(rules) == set()
     for opening in rules.initial_state().legal_actions():
         swapped = rules.initial_state().after(opening).after(7)
-        assert (mover_wins(swapped, {}) == 0.0) == (rules.action_name(opening) in corner_names(rules))
+        assert (mover_wins(swapped, {}) == 0.0) == (rules.initial_state().action_name(opening) in corner_names(rules))
 
 
 @pytest.mark.slow
@@ -1032,9 +1032,9 @@ def test_seats_and_stones_are_the_same_game() -> None:
 def test_a_swap_turns_the_stone_over_where_it_lies(base: int) -> None:
     """For every opening: one stone, of player 1, on the same cell; player 0 moves next, and only that cell is taken."""
     rules, cells = havannah(base, swap=True), board(base).cells
-    swap = rules.action_named("swap")
+    swap = rules.initial_state().action_named("swap")
     assert swap == len(cells)
-    assert rules.action_name(swap) == "swap"
+    assert rules.initial_state().action_name(swap) == "swap"
     for opening, cell in enumerate(cells):
         opened = rules.initial_state().after(opening)
         assert opened.legal_actions() == [action for action in range(len(cells) + 1) if action != opening]
@@ -1052,21 +1052,21 @@ def test_a_swapped_corner_counts_for_its_new_owner() -> None:
     assert ended.state.payoffs() == [0.0, 1.0]
     shown = victory(ended.state)
     assert shown is not None
-    assert [rules.action_name(action) for action in shown.cells] == ["a1", "a2", "a3"]
+    assert [rules.initial_state().action_name(action) for action in shown.cells] == ["a1", "a2", "a3"]
 
 
 def test_a_swap_is_not_legal_before_the_first_stone_or_after_the_second() -> None:
     """Nor anywhere without the rule, where it is no action at all."""
     rules = havannah(4, swap=True)
     start = rules.initial_state()
-    swap = rules.action_named("swap")
+    swap = rules.initial_state().action_named("swap")
     for state in (start, start.after(0).after(1), start.after(0).after(swap)):
         assert swap not in state.legal_actions()
         with pytest.raises(ValueError, match=f"action {swap} is not legal here"):
             state.after(swap)
     assert havannah(4).actions == swap
     with pytest.raises(ValueError, match="'swap'"):
-        havannah(4).action_named("swap")
+        havannah(4).initial_state().action_named("swap")
 
 
 # Observations
@@ -1101,8 +1101,8 @@ def test_cells_have_the_names_that_littlegolem_gives_them(base: int, swap: bool)
     rules = havannah(base, swap)
     for action, (x, y) in enumerate(board(base).cells):
         name = f"{'abcdefghijklmnopqrs'[y]}{x - max(0, y - (base - 1)) + 1}"
-        assert rules.action_name(action) == name
-        assert rules.action_named(name) == rules.action_named(name.upper()) == action
+        assert rules.initial_state().action_name(action) == name
+        assert rules.initial_state().action_named(name) == rules.initial_state().action_named(name.upper()) == action
     assert rules.actions == rules.max_plies == len(board(base).cells) + swap
 
 
@@ -1132,7 +1132,7 @@ def test_a_name_beyond_the_board_is_refused(base: int) -> None:
     ]
     for text in wrong:
         with pytest.raises(ValueError, match="expected") as refusal:
-            rules.action_named(text)
+            rules.initial_state().action_named(text)
         assert repr(text) in str(refusal.value)
 
 

@@ -516,8 +516,8 @@ def test_the_opening_stone_can_be_swapped() -> None:
 def test_cells_are_written_as_letter_and_number(action: int, name: str) -> None:
     """B026: column letter, i included, then the row from 1."""
     rules = hex_rules(size=19)
-    assert rules.action_name(action) == name
-    assert rules.action_named(name.upper()) == action
+    assert rules.initial_state().action_name(action) == name
+    assert rules.initial_state().action_named(name.upper()) == action
 
 
 # Solved openings
@@ -648,7 +648,7 @@ def winning_moves(state: State, prune: bool) -> list[int]:
 
 def names(rules: Rules, actions: Iterable[int]) -> str:
     """Actions as players write them."""
-    return " ".join(rules.action_name(action) for action in actions)
+    return " ".join(rules.initial_state().action_name(action) for action in actions)
 
 
 @pytest.mark.parametrize("prune", [False, True], ids=["by brute force", "with pruning"])

@@ -173,5 +173,5 @@ def test_the_observation_counts_steps_to_either_side() -> None:
 def test_steps_are_written_left_and_right() -> None:
     """Capital letters are read too."""
     rules = leftright()
-    assert [rules.action_name(action) for action in (LEFT, RIGHT)] == ["left", "right"]
-    assert [rules.action_named(name) for name in ("LEFT", "Right")] == [LEFT, RIGHT]
+    assert [rules.initial_state().action_name(action) for action in (LEFT, RIGHT)] == ["left", "right"]
+    assert [rules.initial_state().action_named(name) for name in ("LEFT", "Right")] == [LEFT, RIGHT]

@@ -42,7 +42,7 @@ def test_all_real_games_can_be_read(tmp_path: Path) -> None:
     found = load(written(tmp_path, "\n".join(hgf(*game) for game in games)))
     assert len(found) == len(games) == 1430
     for record, (base, result, moves) in zip(found, games, strict=True):
-        names = [record.rules.action_name(action) for action in record.actions]
+        names = [record.rules.initial_state().action_name(action) for action in record.actions]
         assert (record.rules.settings["base"], record.result) == (int(base), result)
         assert names == [move for move in moves if move != "resign"]
     assert sum(record.state.over for record in found) == 713

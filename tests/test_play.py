@@ -43,7 +43,7 @@ def test_the_board_is_shown_after_each_move(monkeypatch: pytest.MonkeyPatch, cap
     state = ucd_envs.make_rules("tic_tac_toe").initial_state()
     boards = [drawing.text(state)]
     for name in ("a1", "a2", "b1", "b2", "c1"):
-        state = state.after(state.rules.action_named(name))
+        state = state.after(state.action_named(name))
         boards.append(drawing.text(state))
     places = [out.index(board) for board in boards]
     assert places == sorted(places)

@@ -11,6 +11,7 @@ import hash_game
 import numpy as np
 import pytest
 from test_policies import GAMES, Search, first_suggestion
+from ucd_planners.search.policies import LEARN
 
 import ucd_envs
 from ucd_envs.kernels import IS_LEGAL, LEGAL_ACTIONS, compiled, kernel
@@ -22,7 +23,6 @@ from ucd_planners.playouts.mast import MAST
 from ucd_planners.playouts.n_grams import NGrams
 from ucd_planners.playouts.pool_rave import PoolRAVE
 from ucd_planners.search.interface import WORK
-from ucd_planners.search.policies import LEARN
 from ucd_planners.selection.rave import RAVE
 
 THREE = "three players"

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from searching import Search as Stepper
+from ucd_planners.search.policies import LEARN, SUGGEST, nothing_learned
 
 import ucd_envs
 from ucd_envs.kernels import compiled, kernel
@@ -22,7 +23,6 @@ from ucd_planners.notation import planner_from
 from ucd_planners.playouts import BHRF, CMC, MAST, POLICIES, GoExpert, GoInitial, LastGoodReply, NGrams, PoolRAVE
 from ucd_planners.playouts.cmc import MEMORY, tiles_of
 from ucd_planners.search.interface import WORK, actions_of, moves_of
-from ucd_planners.search.policies import LEARN, SUGGEST, nothing_learned
 from ucd_planners.selection.ucd import UCD
 
 GAMES: tuple[tuple[str, dict[str, Any]], ...] = (

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from searching import Search
+from ucd_planners.search.initial import PRIORS
 
 import ucd_envs
 from ucd_envs.kernels import kernel
 from ucd_envs.rules import Rules
 from ucd_planners import Planner, rave, uct
 from ucd_planners.search.graph import GRAPH
-from ucd_planners.search.initial import PRIORS
 from ucd_planners.search.interface import Selection, moves_of
 from ucd_planners.selection.rave import BIAS, RAVE
 from ucd_planners.selection.ucd import UCD

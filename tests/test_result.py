@@ -197,9 +197,9 @@ def test_the_principal_variation_follows_the_most_visited_moves() -> None:
     rules = ucd_envs.make_rules("tic_tac_toe")
     state = rules.initial_state()
     for name in ("b2", "a2", "b1", "b3", "c1", "a3"):
-        state = state.after(rules.action_named(name))
+        state = state.after(rules.initial_state().action_named(name))
     result = simple_way(playouts=3000, seed=0).search(state)
-    assert [rules.action_name(action) for action in result.principal_variation] == ["a1"]
+    assert [rules.initial_state().action_name(action) for action in result.principal_variation] == ["a1"]
 
 
 def test_one_playout_gives_a_line_of_one_move() -> None:

@@ -48,7 +48,7 @@ def after(name: str, *moves: str, **settings: Any) -> State:
     rules = ucd_envs.make_rules(name, **settings)
     state = rules.initial_state()
     for move in moves:
-        state = state.after(rules.action_named(move))
+        state = state.after(rules.initial_state().action_named(move))
     return state
 
 
@@ -529,14 +529,14 @@ def noughts(*rows: str) -> State:
 )
 def test_the_only_good_move_is_found(planner: Callable[..., Planner], state: State, move: str) -> None:
     """A win in one, or the only defence against one."""
-    assert state.rules.action_name(planner(playouts=3000, seed=0).search(state).action) == move
+    assert state.action_name(planner(playouts=3000, seed=0).search(state).action) == move
 
 
 @every_planner
 def test_winning_openings_of_hex_are_preferred(planner: Callable[..., Planner]) -> None:
     """F03: on 3x3 the first player wins with c1, a2, b2, c2 and a3, and with no other move."""
     start = after("hex", size=3)
-    chosen = {start.rules.action_name(planner(playouts=3000, seed=seed).search(start).action) for seed in range(20)}
+    chosen = {start.action_name(planner(playouts=3000, seed=seed).search(start).action) for seed in range(20)}
     assert chosen <= {"c1", "a2", "b2", "c2", "a3"}
 
 

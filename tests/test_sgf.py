@@ -98,7 +98,7 @@ def stones(state: State) -> str:
 
 
 def moves(record: sgf.Record) -> str:
-    return " ".join(record.rules.action_name(action) for action in record.actions)
+    return " ".join(record.rules.initial_state().action_name(action) for action in record.actions)
 
 
 # Writing and reading
@@ -161,13 +161,13 @@ def test_what_go_has_before_the_first_move_is_written_as_other_programs_write_it
 
 def test_a_pass_and_a_corner_are_written_as_other_programs_write_them() -> None:
     rules = ucd_envs.make_rules("go", size=9)
-    text = sgf.saved(rules, [rules.action_named(name) for name in ("A1", "pass", "J9")])
+    text = sgf.saved(rules, [rules.initial_state().action_named(name) for name in ("A1", "pass", "J9")])
     assert text.replace("\n", "").endswith(";B[ai];W[];B[ia])")
 
 
 def test_a_swap_is_written_as_other_programs_write_it() -> None:
     rules = ucd_envs.make_rules("hex", size=5, swap=True)
-    text = sgf.saved(rules, [rules.action_named(name) for name in ("a4", "swap", "e5")])
+    text = sgf.saved(rules, [rules.initial_state().action_named(name) for name in ("a4", "swap", "e5")])
     assert text.replace("\n", "").endswith(";B[a4];W[swap-pieces];B[e5])")
 
 
@@ -185,7 +185,7 @@ def test_a_swap_is_written_as_other_programs_write_it() -> None:
 )
 def test_the_result_is_what_the_rules_say(name: str, settings: dict[str, Any], names: str, expected: str) -> None:
     rules = ucd_envs.make_rules(name, **settings)
-    assert sgf.load(sgf.saved(rules, [rules.action_named(move) for move in names.split()])).result == expected
+    assert sgf.load(sgf.saved(rules, [rules.initial_state().action_named(move) for move in names.split()])).result == expected
 
 
 def test_texts_survive_writing_and_reading() -> None:
@@ -260,7 +260,7 @@ def test_repetitions_are_judged_by_the_ko_rule(
     for ko, expected in (("simple", simple), ("situational", situational), ("positional", positional)):
         state = sgf.load(text, stop=stop, ko=ko).state
         assert (state.ply, state.player) == (stop, 1)
-        assert (state.rules.action_named(move) in state.legal_actions()) == expected
+        assert (state.action_named(move) in state.legal_actions()) == expected
 
 
 def test_stones_before_the_start_stand_where_the_record_puts_them() -> None:

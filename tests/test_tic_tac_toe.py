@@ -201,7 +201,7 @@ def test_both_players_see_the_stones_where_they_are(rules: Rules) -> None:
 
 def test_cells_are_written_as_letter_and_number(rules: Rules) -> None:
     """Column letter, then the row from 1."""
-    assert [rules.action_name(action) for action in (0, 2, 3, 8)] == ["a1", "c1", "a2", "c3"]
+    assert [rules.initial_state().action_name(action) for action in (0, 2, 3, 8)] == ["a1", "c1", "a2", "c3"]
 
 
 def test_the_mean_of_random_play_is_that_of_its_games() -> None:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numba import config, njit, types
 from numba.core.typeconv.castgraph import Conversion
+from numba.experimental.function_type import _get_wrapper_address
 
 from ucd_envs.cache import KernelCache
-from ucd_envs.structs import record
+from ucd_envs.structs import KERNELS, record
 
 BYTES = types.uint8[::1]
 ACTIONS = types.int32[::1]
@@ -38,7 +39,9 @@ HEADER = record(("player", np.int32), ("ply", np.int32))
 OVER = -1
 """The player to move when the game is over."""
 FAILED = -2
-"""The player to move when a kernel that calls back into Python has failed."""
+"""The player to move when a kernel has failed: one that calls back into Python, or a default kernel of a faulty game."""
+CHANCE = -3
+"""Reserved for the player to move whose move is drawn, not chosen. No planner searches such a game yet."""
 
 
 def kernel(
@@ -165,3 +168,14 @@ def _cause(function: Any, error: Exception) -> str:
     elif found:
         file, line = found["file"] or found["raised"], int(found["line"] or found["at"])
     return f"{cause} ({f'in {callee[1]}, called from ' if callee else ''}{os.path.abspath(file)}:{line})"
+
+
+def address(function: Any) -> int:
+    """The address by which kernels call a compiled kernel of one signature, see `structs.by_address`.
+
+    It lasts as long as the kernel. The plain Python of a kernel is called by an address in KERNELS.
+    """
+    if getattr(config, "DISABLE_JIT", 0):
+        KERNELS[id(function)] = function
+        return id(function)
+    return int(_get_wrapper_address(function, function.seam_signature))

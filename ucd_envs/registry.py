@@ -1,91 +1,233 @@
-"""Names and versions of games, and how an environment or the rules of one are made.
+"""Names, versions and references of games, and how the rules of one are made.
 
 A version moves only with a game's rules or its observations. Game files are imported when a game is first asked for, so
-importing the package compiles nothing.
+importing the package compiles nothing. Wherever a game's name may stand, a reference `package.module:name` may stand too: it
+names a function that returns Rules. Other distributions offer games as entry points of the group `ucd.games`, each named as
+its rules are ("nim_v0").
 """
 
 from __future__ import annotations
 
+import copyreg
 import importlib
+import importlib.metadata
+import importlib.util
 import inspect
+import os
 import re
+import sys
+from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from dataclasses import replace
+from functools import cache
+from threading import Lock
 from typing import Any
 
 from ucd_envs.rules import Rules
+from ucd_envs.settings import shown
 
-_builders: dict[str, Callable[..., Rules] | str] = {
-    f"{file}_v0": f"ucd_envs.games.{file}" for file in ("connect_four", "go", "havannah", "hex", "leftright", "tic_tac_toe")
-}
+Builder = Callable[..., Rules]
+ENTRY_POINTS = "ucd.games"
+VERSIONED = re.compile(r"[a-z][a-z0-9_]{0,80}_v\d{1,9}")
+REFERENCE = re.compile(r"[^\W\d][\w.]{0,200}:[^\W\d]\w{0,80}")
+MOST_RULES = 256
+"""So many configurations are kept, the latest used ones."""
+
+OWN_GAMES = ("connect_four_v0", "go_v0", "havannah_v0", "hex_v0", "leftright_v0", "tic_tac_toe_v0")
+
+_builders: dict[str, Builder | str] = {name: f"ucd_envs.games.{name.rpartition('_v')[0]}" for name in OWN_GAMES}
+_made: OrderedDict[Hashable, Rules] = OrderedDict()
+_making = Lock()
 
 
 def available() -> list[str]:
-    """Every registered name, sorted."""
-    return sorted(_builders)
+    """Every registered name, those of entry points too, sorted."""
+    return sorted({*_builders, *_entry_points()})
 
 
-def register(name: str, builder: Callable[..., Rules]) -> None:
+def register(name: str, builder: Builder) -> None:
     """Adds a game under a name such as "nim_v0"; `builder(**settings)` returns its Rules.
 
     Raises ValueError for a name without a version or one that is taken by another builder.
     """
-    if not re.fullmatch(r"[a-z][a-z0-9_]*_v\d+", name):
-        raise ValueError(f"a game's name must look like nim_v0, not {name!r}")
+    if not isinstance(name, str) or not VERSIONED.fullmatch(name):
+        raise ValueError(f"a game's name must look like nim_v0, not {shown(name)}")
     if _builders.get(name, builder) is not builder:
         raise ValueError(f"the name {name} is taken")
     _builders[name] = builder
 
 
 def versioned(name: str) -> str:
-    """The registered name that is meant: "hex_v0" and "hex-v0" as they are, "hex" in its highest version.
+    """The registered name that is meant: "hex_v0" and "hex-v0" as they are, "hex" in its highest version; a reference as it is.
 
-    Raises ValueError for an unknown game.
+    Raises TypeError for anything but text, ValueError for an unknown game.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"a game's name must be text such as 'hex', not {shown(name)}")
+    if REFERENCE.fullmatch(name):
+        return name
     wanted = name.replace("-", "_")
-    versions = [known for known in _builders if re.fullmatch(re.escape(wanted) + r"(_v\d+)?", known)]
-    if not versions:
-        raise ValueError(f"unknown game {name!r}: expected one of {', '.join(available())}")
-    return max(versions, key=lambda known: int(known.rpartition("_v")[2]))
+    for names in (_builders, _entry_points()):
+        versions = [known for known in names if wanted in (known, known.rpartition("_v")[0])]
+        if versions:
+            return max(versions, key=lambda known: int(known.rpartition("_v")[2]))
+    raise ValueError(f"unknown game {shown(name)}: expected one of {', '.join(available())}")
 
 
-def builder(name: str) -> Callable[..., Rules]:
-    """The function that makes the rules of a game. Raises ValueError for an unknown game."""
-    found = _builders[versioned(name)]
-    return importlib.import_module(found).rules if isinstance(found, str) else found
+def load(reference: str) -> Any:
+    """The object that a reference `package.module:name` names.
+
+    A module that is not found otherwise is looked for in the current folder, which then stays on the path of imports. Raises
+    TypeError for anything but text, and ValueError with one sentence for a text of another form, for a module that cannot be
+    imported, and for one without the name.
+    """
+    if not isinstance(reference, str):
+        raise TypeError(f"a reference must be text such as 'package.module:name', not {shown(reference)}")
+    if not REFERENCE.fullmatch(reference):
+        raise ValueError(f"a reference must look like package.module:name, not {shown(reference)}")
+    module, _, name = reference.partition(":")
+    try:
+        if module not in sys.modules:
+            importlib.invalidate_caches()
+            if not _is_found(module.partition(".")[0]) and os.getcwd() not in sys.path:
+                sys.path.append(os.getcwd())
+        found = importlib.import_module(module)
+    except Exception as error:
+        raise ValueError(f"{reference} cannot be imported: {_sentence(error)}") from error
+    if not hasattr(found, name):
+        raise ValueError(f"{reference} cannot be imported: the module {module} has no {name}")
+    return getattr(found, name)
+
+
+def builder(name: str) -> Builder:
+    """The function that makes the rules of a game. Raises TypeError or ValueError for an unknown game or a bad reference."""
+    name = versioned(name)
+    if ":" in name:
+        found: Any = load(name)
+        if not callable(found):
+            raise ValueError(f"{name} is no game: expected a function that returns Rules, not {shown(found)}")
+        build: Builder = found
+        return build
+    entry = _builders.get(name)
+    if entry is None:
+        return _of_entry_point(name)
+    return importlib.import_module(entry).rules if isinstance(entry, str) else entry
+
+
+def parameters(name: str) -> dict[str, inspect.Parameter]:
+    """The settings of a game by name. Raises as `builder` does."""
+    build = builder(name)
+    try:
+        return dict(inspect.signature(build).parameters)
+    except (TypeError, ValueError):
+        raise ValueError(f"{versioned(name)} is no game: it does not tell its settings") from None
 
 
 def make_rules(name: str, /, **settings: Any) -> Rules:
-    """The rules of a game in one configuration.
+    """The rules of a game in one configuration, the same object for the same configuration while it is among the latest used.
 
-    Raises ValueError for an unknown game, a setting out of range, or a builder whose rules bear another name, and TypeError for
-    an unknown setting.
+    Raises ValueError for an unknown game, a setting out of range, a reference that makes no game, or a builder whose rules bear
+    another name, and TypeError for anything but text as a name and for an unknown setting.
     """
-    build = builder(name)
-    known = inspect.signature(build).parameters
-    for setting in settings:
-        if setting not in known:
+    name = versioned(name)
+    build, known = builder(name), parameters(name)
+    open_ended = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+    for setting, value in settings.items():
+        if setting not in known and not open_ended:
             expected = f"expected one of {', '.join(known)}" if known else "it has no settings at all"
-            raise TypeError(f"{versioned(name)} has no setting {setting!r}: {expected}")
-        if not isinstance(settings[setting], Hashable):
-            raise TypeError(f"the setting {setting} of {versioned(name)} cannot be {settings[setting]!r}")
-    made = build(**settings)
-    if made.name != versioned(name):
-        raise ValueError(f"the builder of {versioned(name)} made rules that are named {made.name}")
-    return made
+            raise TypeError(f"{name} has no setting {shown(setting)}: {expected}")
+        if not isinstance(value, Hashable):
+            raise TypeError(f"the setting {setting} of {name} cannot be {shown(value)}")
+    given = _configuration(name, build, settings)
+    found = _kept(given)
+    if found is None:
+        made = _called(name, build, settings)
+        canonical = _configuration(name, build, made.settings)
+        found = _kept(canonical) or made
+        with _making:
+            _made[given] = _made[canonical] = found
+            while len(_made) > MOST_RULES:
+                _made.popitem(last=False)
+    return found
 
 
 def examples(name: str) -> tuple[dict[str, Any], ...]:
     """The configurations that a game lists for tests; of a game registered by a user, its defaults."""
-    found = _builders[versioned(name)]
+    found = _builders.get(versioned(name))
     return importlib.import_module(found).EXAMPLES if isinstance(found, str) else ({},)
 
 
-def make(name: str, /, render_mode: str | None = None, **settings: Any) -> Any:
-    """A PettingZoo AEC environment of a game, wrapped as PettingZoo's classic games are.
+def _called(name: str, build: Builder, settings: dict[str, Any]) -> Rules:
+    """The rules that a builder makes, with the reference by which they are made again."""
+    try:
+        made = build(**settings)
+    except (TypeError, ValueError):
+        raise
+    except Exception as error:
+        raise ValueError(f"{name} failed: {_sentence(error)}") from error
+    if not isinstance(made, Rules):
+        raise ValueError(f"{name} is no game: it returned {shown(made)}, not Rules")
+    for setting, value in made.settings.items():
+        if not isinstance(value, Hashable):
+            raise ValueError(f"{name} is no game: its setting {setting} is {shown(value)}, which cannot be hashed")
+    if ":" in name:
+        return replace(made, reference=name)
+    if made.name != name:
+        raise ValueError(f"the builder of {name} made rules that are named {made.name}")
+    return made
 
-    An illegal move ends the game with reward -1 for its player; the environment below (`env.unwrapped`) raises ValueError
-    instead. Raises as `rules` does, and ValueError for an unknown render mode.
-    """
-    from ucd_envs.envs.aec import environment
 
-    return environment(make_rules(name, **settings), render_mode)
+def _configuration(name: str, build: Builder, settings: Any) -> Hashable:
+    """A configuration as a key: 1, 1.0 and True are different settings."""
+    return name, build, tuple(sorted((key, type(value).__name__, value) for key, value in settings.items()))
+
+
+def _kept(key: Hashable) -> Rules | None:
+    """The rules of a configuration, if they are kept."""
+    with _making:
+        if key in _made:
+            _made.move_to_end(key)
+        return _made.get(key)
+
+
+def _is_found(package: str) -> bool:
+    """Whether a top-level module can be imported as things are."""
+    return package in sys.modules or importlib.util.find_spec(package) is not None
+
+
+@cache
+def _entry_points() -> dict[str, importlib.metadata.EntryPoint]:
+    """Games that other distributions offer, by versioned name."""
+    offered = importlib.metadata.entry_points(group=ENTRY_POINTS)
+    return {entry.name: entry for entry in offered if VERSIONED.fullmatch(entry.name)}
+
+
+def _of_entry_point(name: str) -> Builder:
+    """The builder that an entry point names. Raises ValueError with one sentence where it cannot be imported."""
+    entry = _entry_points()[name]
+    try:
+        found: Builder = entry.load()
+    except Exception as error:
+        raise ValueError(f"{name} cannot be imported from {entry.value}: {_sentence(error)}") from error
+    return found
+
+
+def _sentence(error: BaseException) -> str:
+    """The kind of an error and its first line."""
+    lines = str(error).splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+def _again(name: str, settings: dict[str, Any]) -> Rules:
+    """Unpickles Rules: compiled kernels do not travel."""
+    return make_rules(name, **settings)
+
+
+def _reduced(rules: Rules) -> tuple[Any, ...]:
+    """Pickles Rules as name or reference and settings, and those of a live game as its facts."""
+    if rules.live is not None:
+        return rules.live.facts()
+    return _again, (rules.reference or rules.name, dict(rules.settings))
+
+
+copyreg.pickle(Rules, _reduced)

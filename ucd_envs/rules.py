@@ -1,16 +1,18 @@
-"""The one seam between games and planners: what a game is.
+"""The one interface between games and planners.
 
 A game is a frozen `Rules` value: facts about one configuration and its compiled kernels. A state is a flat vector of
-bytes that the game reads as a record; what never changes for a configuration is a second vector, `config`.
+bytes that the game reads as a record; all that never changes for a configuration is a second vector, `config`.
 Everything above this file knows games through these names only.
 
-Identities that hold for every game (held by the shared test over the registry):
+Identities that hold for every game (`ucd_envs.check` looks for one that does not):
 
-- `legal_actions` is ascending, agrees with `is_legal`, and is empty exactly when the game is over (player -1);
+- `reset` writes the whole record of a state, whatever was there before;
+- `legal_actions` is ascending, agrees with `is_legal`, and is empty exactly when the game is over (player OVER, -1);
 - `play` makes a legal move in place; the ply grows by one and never passes `Rules.max_plies`;
 - `payoffs` are in [0, 1], one a player: loss 0, draw 1/2, win 1; to be read when the game is over;
-- equal `position` words mean equal legal actions, mover, ply and future, and conversely: two move orders to one position
-  agree. Since the ply belongs to it, the graph of positions has no cycles and every edge goes down one ply;
+- equal words of `key` at equal plies mean equal legal actions, mover and future, and conversely: two move orders to one
+  position agree. The key may leave the ply out, since `State` and the search add it; so the graph of positions has no cycles
+  and every edge goes down one ply;
 - `playout` plays the moves of a random policy: uniform over the legal moves, if the game's file does not say otherwise. It
   writes each move to `trace`, as `move_of` does, until that is full or the game is over, and leaves the state that they lead
   to, or one that no kernel but the policy's can tell from it. With a trace of length 0 only the outcome is asked for: the
@@ -31,6 +33,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ucd_envs import defaults
+from ucd_envs.defaults import LINK_BYTES, LINKS
 from ucd_envs.kernels import (
     IS_LEGAL,
     KEY,
@@ -42,30 +46,51 @@ from ucd_envs.kernels import (
     PLAYOUT_ACTION,
     READ_PAYOFFS,
     RESET,
+    address,
     compiled,
 )
+from ucd_envs.settings import integer
+from ucd_envs.structs import configuration
+
+MOST_PLAYERS, MOST_ACTIONS, MOST_PLIES = 2**10, 2**16, 2**30
 
 
 class Kernels(NamedTuple):
-    """The kernels of a game, with the signatures of this file."""
+    """The kernels of a game: five that every game has, and six that it may leave out."""
 
     reset: Any
     legal_actions: Any
-    is_legal: Any
     play: Any
     payoffs: Any
     key: Any
-    playout: Any
-    playout_action: Any
-    observe: Any
+    is_legal: Any = None
+    """Looks through `legal_actions` by default."""
+    playout: Any = None
+    """Plays moves of the random policy one by one by default."""
+    playout_action: Any = None
+    """Draws from `playout_actions` by default."""
     playout_actions: Any = None
-    """Lists what the random policy may play, in any order. Rules have `legal_actions` where a game names none."""
+    """Lists the moves of the random policy, in any order; `legal_actions` by default."""
     is_playable: Any = None
-    """Whether the random policy may play an action. Rules have `is_legal` where a game names none."""
+    """Tells whether the random policy may play an action: whether it is legal, or among the game's own `playout_actions`."""
+    observe: Any = None
+    """Writes the bits of the key by default, for all players alike: [1, 1, 64 * key_words]."""
+
+    def completed(self) -> Kernels:
+        """These kernels, and the defaults for those left out."""
+        is_legal = self.is_legal or defaults.is_legal
+        return Kernels(
+            *(self.reset, self.legal_actions, self.play, self.payoffs, self.key, is_legal),
+            self.playout or defaults.playout,
+            self.playout_action or defaults.playout_action,
+            self.playout_actions or self.legal_actions,
+            self.is_playable or (defaults.is_playable if self.playout_actions else is_legal),
+            self.observe or defaults.observe,
+        )
 
 
 SIGNATURES = Kernels(
-    RESET, LEGAL_ACTIONS, IS_LEGAL, PLAY, READ_PAYOFFS, KEY, PLAYOUT, PLAYOUT_ACTION, OBSERVE, LEGAL_ACTIONS, IS_LEGAL
+    RESET, LEGAL_ACTIONS, PLAY, READ_PAYOFFS, KEY, IS_LEGAL, PLAYOUT, PLAYOUT_ACTION, LEGAL_ACTIONS, IS_LEGAL, OBSERVE
 )
 
 
@@ -83,6 +108,9 @@ class Live(Protocol):
 
     def mover_after(self, state: State, moves: Iterable[int]) -> int:
         """The player to move after moves from the root, -1 when the game is over."""
+
+    def facts(self) -> tuple[Callable[..., Rules], tuple[Any, ...]]:
+        """A function and its arguments that make Rules of the same facts, without the game, in another process."""
 
 
 class Victory(NamedTuple):
@@ -108,19 +136,22 @@ class Rules:
     max_plies: int
     """No game has more plies than this."""
     config: np.ndarray
-    """What never changes: [any] uint8."""
+    """What never changes: [any] uint8. Rules hold it with the addresses that the default kernels need behind it."""
     state_bytes: int
+    """Size of a state, a multiple of 8."""
     key_words: int
-    planes: tuple[int, int, int]
-    """Shape of an observation: rows, columns, planes. Planes 0 and 1 hold the observer's and the next player's stones."""
-    tiling: str
-    """How boards are drawn: "square", "hexagonal", "hexagon" (of hexagonal cells), "points" (stones on crossings, the first row
-    at the bottom), "column" (stones fall) or "track" (a line of steps)."""
+    """Size of a key in words of 64 bits."""
     kernels: Kernels
-    action_name: Callable[[int], str]
-    """Text of an action, as players of the game write it."""
-    action_named: Callable[[str], int]
-    """The action of a text; raises ValueError with one sentence for a text that names none."""
+    action_name: Callable[[State, int], str]
+    """Text of an action in a state, as players of the game write it."""
+    action_named: Callable[[State, str], int]
+    """The action of a text in a state; raises ValueError with one sentence for a text that names none."""
+    planes: tuple[int, int, int] = (0, 0, 0)
+    """Shape of an observation: rows, columns, planes. Planes 0 and 1 hold the observer's and the next player's stones. To be
+    given with a game's own `observe`; without one it is (1, 1, 64 * key_words)."""
+    tiling: str | None = None
+    """How boards are drawn: "square", "hexagonal", "hexagon" (of hexagonal cells), "points" (stones on crossings, the first row
+    at the bottom), "column" (stones fall) or "track" (a line of steps). None for a game that only lists its moves."""
     rewards: tuple[float, float] = (-1.0, 1.0)
     """Rewards of an environment for the payoffs 0 and 1; linear between."""
     why_illegal: Callable[[int], str] = field(default=lambda action: "it is not among the legal moves")
@@ -132,19 +163,69 @@ class Rules:
     live: Live | None = None
     """Only for kernels that call back into Python: the one game that they are about."""
 
+    config_bytes: int | None = None
+    """Size of the game's own part of `config`; by default all that is given."""
+    reference: str | None = None
+    """The text by which `make_rules` makes these Rules again; None for `name`."""
+
     def __post_init__(self) -> None:
-        given = self.kernels
-        completed = given._replace(
-            playout_actions=given.playout_actions or given.legal_actions, is_playable=given.is_playable or given.is_legal
-        )
-        object.__setattr__(self, "kernels", completed)
-        for function, signature in zip(completed, SIGNATURES, strict=True):
+        self._check()
+        kernels = self.kernels.completed()
+        for function, signature in zip(kernels, SIGNATURES, strict=True):
             compiled(function, signature)
+        own = self.config[: self.config_bytes]
+        links = configuration(
+            LINKS,
+            legal_actions=address(kernels.legal_actions),
+            play=address(kernels.play),
+            key=address(kernels.key),
+            playout_actions=address(kernels.playout_actions),
+            playout_action=0 if kernels.playout_action is defaults.playout_action else address(kernels.playout_action),
+            actions=self.actions,
+            key_words=self.key_words,
+            max_plies=self.max_plies,
+        )
+        linked = np.zeros(-(-len(own) // 8) * 8 + LINK_BYTES, np.uint8)
+        linked[: len(own)] = own
+        linked[-LINK_BYTES:] = links
+        found = {"kernels": kernels, "config": linked, "config_bytes": len(own)}
+        if kernels.observe is defaults.observe:
+            found["planes"] = (1, 1, 64 * self.key_words)
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
+
+    def _check(self) -> None:
+        """Raises TypeError or ValueError with one sentence for facts that no game can have."""
+        integer("players", self.players, 1, MOST_PLAYERS)
+        integer("actions", self.actions, 1, MOST_ACTIONS)
+        integer("max_plies", self.max_plies, 1, MOST_PLIES)
+        integer("key_words", self.key_words, 1, MOST_ACTIONS)
+        if integer("state_bytes", self.state_bytes, 8, MOST_PLIES) % 8:
+            raise ValueError(f"state_bytes must be a multiple of 8, not {self.state_bytes}")
+        if not isinstance(self.config, np.ndarray) or self.config.dtype != np.uint8 or self.config.ndim != 1:
+            raise TypeError("config must be a vector of bytes, such as structs.configuration makes")
+        if not isinstance(self.kernels, Kernels):
+            raise TypeError(f"kernels must be Kernels(...), not {type(self.kernels).__name__}")
+        if self.kernels.observe is not None and min(self.planes) < 1:
+            raise ValueError("planes must be given with an observe kernel: the rows, columns and planes that it writes")
+
+    @property
+    def own_config(self) -> np.ndarray:
+        """The game's own part of `config`: [config_bytes] uint8, a view."""
+        return self.config[: self.config_bytes]
 
     @cached_property
     def identity(self) -> tuple[Any, ...]:
         """What two Rules must share for a state of one to be a state of the other."""
-        return (self.name, self.config.tobytes(), self.state_bytes)
+        return (self.name, self.own_config.tobytes(), self.state_bytes)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Rules):
+            return NotImplemented
+        return self is other or (self.kernels == other.kernels and self.identity == other.identity)
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
 
     def initial_state(self) -> State:
         """The state before the first move."""
@@ -155,17 +236,14 @@ class Rules:
     def __deepcopy__(self, memo: dict[int, Any]) -> Rules:
         return self
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        if self.live is not None:
-            return (_left_behind, (self.name, self.players, self.actions, self.max_plies))
-        return (_registered, (self.name, dict(self.settings)))
-
     def __str__(self) -> str:
         return f"{self.name}({', '.join(f'{key}={value!r}' for key, value in self.settings.items())})"
 
 
 class State:
-    """An immutable snapshot of a game: hashed and compared by exact position, so two move orders to one position are equal.
+    """An immutable snapshot of a game: hashed and compared by exact position and ply.
+
+    Two move orders to one position give equal states.
 
     `ending` is what an environment adds once a game has ended (which agents are left and what they were paid); it is
     empty while the game goes on and takes no part in equality.
@@ -207,8 +285,8 @@ class State:
         return np.frombuffer(bytearray(self.data), np.uint8)
 
     @property
-    def key(self) -> bytes:
-        """The exact encoding of the position, the key of hashing and equality."""
+    def words(self) -> bytes:
+        """The key of the position as its game writes it: [key_words] uint64."""
         if self._words is None:
             words = np.zeros(self.rules.key_words, np.uint64)
             self.rules.kernels.key(self.rules.config, self.array(), words)
@@ -217,12 +295,25 @@ class State:
             return words.tobytes()
         return self._words
 
+    @property
+    def key(self) -> bytes:
+        """The exact position, by which states are hashed and compared: the words, then the ply in 8 bytes."""
+        return self.words + self.ply.to_bytes(8, "little")
+
     def legal_actions(self) -> list[int]:
         """The legal actions, ascending; empty when the game is over."""
         actions = np.empty(self.rules.actions, np.int32)
         count = self.rules.kernels.legal_actions(self.rules.config, self.array(), actions)
         self._raise_caught()
         return [int(action) for action in actions[:count]]
+
+    def action_name(self, action: int) -> str:
+        """Text of an action here, as players of the game write it."""
+        return self.rules.action_name(self, action)
+
+    def action_named(self, text: str) -> int:
+        """The action of a text here. Raises ValueError with one sentence for a text that names none."""
+        return self.rules.action_named(self, text)
 
     def after(self, action: int) -> State:
         """The state that a legal action leads to.
@@ -266,17 +357,3 @@ class State:
     def __repr__(self) -> str:
         mover = "over" if self.player == OVER else f"player {self.player} to move"
         return f"State({self.rules}, ply {self.ply}, {mover})"
-
-
-def _registered(name: str, settings: dict[str, Any]) -> Rules:
-    """Unpickles Rules through the registry, since compiled kernels do not travel."""
-    from ucd_envs.registry import make_rules
-
-    return make_rules(name, **settings)
-
-
-def _left_behind(name: str, players: int, actions: int, max_plies: int) -> Rules:
-    """Unpickles the facts of a live game, which itself stays where it is."""
-    from ucd_envs.foreign.callbacks import rules_without_game
-
-    return rules_without_game(name, players, actions, max_plies)

@@ -6,27 +6,40 @@ from typing import Any
 
 import numpy as np
 
+MOST_SHOWN = 80
+
+
+def shown(value: Any) -> str:
+    """A value as a message quotes it: its `repr`, shortened when it is longer than 80 characters."""
+    if isinstance(value, str) and len(value) > MOST_SHOWN:
+        return f"{value[:MOST_SHOWN]!r}... ({len(value)} characters)"
+    try:
+        text = repr(value)
+    except Exception:  # whole numbers of thousands of digits, and objects of a user's with a faulty text
+        return f"a value of type {type(value).__name__}"
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
+
 
 def integer(name: str, value: Any, least: int, most: int) -> int:
     """A parameter as a whole number in [least, most]. Raises TypeError or ValueError with one sentence otherwise."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be a whole number from {least} to {most}, not {value!r}")
+        raise TypeError(f"{name} must be a whole number from {least} to {most}, not {shown(value)}")
     if not least <= value <= most:
-        raise ValueError(f"{name} must be from {least} to {most}, not {value}")
+        raise ValueError(f"{name} must be from {least} to {most}, not {shown(value)}")
     return int(value)
 
 
 def boolean(name: str, value: Any) -> bool:
     """A parameter that is on or off. Raises TypeError with one sentence for anything else."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False, not {value!r}")
+        raise TypeError(f"{name} must be True or False, not {shown(value)}")
     return bool(value)
 
 
 def real(name: str, value: Any) -> float:
     """A parameter as a number. Raises TypeError with one sentence for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise TypeError(f"{name} must be a number, not {value!r}")
+        raise TypeError(f"{name} must be a number, not {shown(value)}")
     try:
         return float(value)
     except OverflowError:
@@ -42,5 +55,5 @@ def cell_named(text: str, rows: int, columns: int) -> int:
     column = ord(letter) - ord("a") if letter.isalpha() else -1
     if not 0 <= column < columns or not (number.isascii() and number.isdecimal()) or not 1 <= int(number) <= rows:
         last = f"{chr(ord('a') + columns - 1)}{rows}"
-        raise ValueError(f"{text!r} is no cell of this board: expected a1 to {last}")
+        raise ValueError(f"{shown(text)} is no cell of this board: expected a1 to {last}")
     return (int(number) - 1) * columns + column

@@ -10,6 +10,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin, overload, type_callable
 
 
@@ -96,17 +97,22 @@ def _type_array_at(context):
 
 @lower_builtin(array_at, types.uint64, types.UniTuple, types.DType)
 def _generate_array_at(context, builder, signature, arguments):
+    array = context.make_array(signature.return_type)(context, builder)
+    data = builder.inttoptr(arguments[0], array.data.type)
+    return _generated(context, builder, signature, array, data, cgutils.unpack_tuple(builder, arguments[1]))
+
+
+def _generated(context: Any, builder: Any, signature: Any, array: Any, data: Any, sizes: Any) -> Any:
+    """The code of an array without an owner, whose entries lie at `data`."""
     word = context.get_value_type(types.intp)
     size = context.get_abi_sizeof(context.get_data_type(signature.return_type.dtype))
-    sizes = cgutils.unpack_tuple(builder, arguments[1])
     steps = [ir.Constant(word, size)]
     for length in reversed(sizes[1:]):
         steps.insert(0, builder.mul(steps[0], length))
     items = ir.Constant(word, 1)
     for length in sizes:
         items = builder.mul(items, length)
-    array = context.make_array(signature.return_type)(context, builder)
-    array.data = builder.inttoptr(arguments[0], array.data.type)
+    array.data = data
     array.shape = cgutils.pack_array(builder, sizes)
     array.strides = cgutils.pack_array(builder, steps)
     array.itemsize = ir.Constant(word, size)
@@ -114,6 +120,62 @@ def _generate_array_at(context, builder, signature, arguments):
     array.meminfo = cgutils.get_null_value(array.meminfo.type)
     array.parent = cgutils.get_null_value(array.parent.type)
     return array._getvalue()
+
+
+def stack_array(size: Any, layout: Any) -> Any:
+    """A new array of `size` entries, not cleared, that lasts until the kernel that asks for it returns.
+
+    In a kernel it lies on the stack, so several threads may be in one kernel at once. Ask outside loops.
+    """
+    return np.empty(int(size), layout)
+
+
+@type_callable(stack_array)
+def _type_stack_array(context):
+    return lambda size, layout: types.Array(layout.dtype, 1, "C")
+
+
+@lower_builtin(stack_array, types.Integer, types.DType)
+def _generate_stack_array(context, builder, signature, arguments):
+    array = context.make_array(signature.return_type)(context, builder)
+    size = context.cast(builder, arguments[0], signature.args[0], types.intp)
+    data = builder.alloca(array.data.type.pointee, size)
+    data.align = 16
+    return _generated(context, builder, signature, array, data, [size])
+
+
+KERNELS: dict[int, Any] = {}
+"""Functions by the addresses that plain Python gives them."""
+
+
+def by_address(signature: Any) -> Any:
+    """Makes a function that calls the kernel or C function of a signature at an address: `call(address, *arguments)`.
+
+    The caller keeps alive what lies there. In plain Python a kernel lies in KERNELS, and a C function takes and returns int64.
+    """
+
+    def call(address: Any, *arguments: Any) -> Any:
+        found = KERNELS.get(int(address))
+        if found is None:
+            found = ctypes.CFUNCTYPE(*[ctypes.c_int64] * (1 + len(arguments)))(int(address))
+            arguments = tuple(int(argument) for argument in arguments)
+        return found(*arguments)
+
+    class Call(AbstractTemplate):
+        key = call
+
+        def generic(self, arguments, keywords):
+            return signature.return_type(types.uint64, *signature.args)
+
+    def generate(context, builder, typed, values):
+        kinds = [context.get_value_type(kind) for kind in signature.args]
+        function = ir.FunctionType(context.get_value_type(signature.return_type), kinds)
+        result = builder.call(builder.inttoptr(values[0], function.as_pointer()), values[1:])
+        return context.get_dummy_value() if signature.return_type == types.void else result
+
+    infer_global(call, types.Function(Call))
+    lower_builtin(call, types.uint64, *signature.args)(generate)
+    return call
 
 
 def popcount(word: Any) -> int:

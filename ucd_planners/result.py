@@ -64,7 +64,7 @@ class SearchResult:
 
     def names(self, action: int) -> str:
         """Text of an action."""
-        return self.rules.action_name(action)
+        return self.rules.initial_state().action_name(action)
 
     @property
     def policy(self) -> np.ndarray:

@@ -104,7 +104,7 @@ class Worker:
             self.sim.policies["suggested"] = 0
         if self.rules.live is not None:
             self.rules.live.reseed(int(rng[0]))
-        self.sim.key[:] = np.frombuffer(state.key, np.uint64)
+        self.sim.key[:] = np.frombuffer(state.words, np.uint64)
         self.searched.forget()
         self.graph = self.graph.begin(self.sim.key, state.player, state.ply)
         if share is not None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from struct import Struct
+from types import ModuleType
 from typing import Any
 
 import gymnasium
@@ -13,9 +13,9 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, BaseWrapper, OrderEnforcingWrapper
 
-from ucd_envs import registry
 from ucd_envs.kernels import OVER
 from ucd_envs.pictures.drawing import Screen, picture, text
+from ucd_envs.registry import make_rules
 from ucd_envs.rules import Rules, State
 
 FRAMES_PER_SECOND = 2
@@ -202,7 +202,8 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         if not 0 <= number < rules.actions:
             raise ValueError(f"action {number} is not legal: actions are 0 to {rules.actions - 1}")
         if not rules.kernels.is_legal(rules.config, self._state, number):
-            raise IllegalMoveError(f"move {rules.action_name(number)} is not legal: {rules.why_illegal(number)}")
+            name = State(rules, self._state.tobytes()).action_name(number)
+            raise IllegalMoveError(f"move {name} is not legal: {rules.why_illegal(number)}")
         return number
 
     def _begin(self) -> None:
@@ -294,13 +295,27 @@ def environment(rules: Rules, render_mode: str | None = None) -> Any:
     return OrderWrapper(AssertOutOfBoundsWrapper(LegalMovesWrapper(BoardEnv(rules, render_mode))))
 
 
-def constructors(name: str) -> tuple[Callable[..., Any], Callable[..., BoardEnv]]:
-    """`env` and `raw_env` of a versioned module: the wrapped environment and the one below, from a game's settings."""
+def make(name: str, /, render_mode: str | None = None, **settings: Any) -> Any:
+    """A PettingZoo AEC environment of a game, by name or reference, wrapped as PettingZoo's classic games are.
+
+    An illegal move ends the game with reward -1 for its player; the environment below (`env.unwrapped`) raises ValueError
+    instead. Raises as `make_rules` does, and ValueError for an unknown render mode.
+    """
+    return environment(make_rules(name, **settings), render_mode)
+
+
+def module_of(name: str) -> ModuleType:
+    """The PettingZoo module of a versioned game, with `env(**settings)` and `raw_env(**settings)`."""
+    module = ModuleType(f"ucd_envs.{name}", f"{name} as a PettingZoo module: `env(**settings)` and `raw_env(**settings)`.")
 
     def env(render_mode: str | None = None, **settings: Any) -> Any:
-        return registry.make(name, render_mode, **settings)
+        return make(name, render_mode, **settings)
 
     def raw_env(render_mode: str | None = None, **settings: Any) -> BoardEnv:
-        return BoardEnv(registry.make_rules(name, **settings), render_mode)
+        return BoardEnv(make_rules(name, **settings), render_mode)
 
-    return env, raw_env
+    for constructor in (env, raw_env):
+        constructor.__module__, constructor.__qualname__ = module.__name__, constructor.__name__
+        setattr(module, constructor.__name__, constructor)
+    module.__all__ = ["env", "raw_env"]  # type: ignore[attr-defined]
+    return module

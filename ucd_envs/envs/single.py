@@ -7,8 +7,8 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from ucd_envs import registry
 from ucd_envs.envs.aec import FRAMES_PER_SECOND, RENDER_MODES, BoardEnv
+from ucd_envs.registry import make_rules
 from ucd_envs.rules import Rules, State
 
 
@@ -72,4 +72,4 @@ class SinglePlayerEnv(gymnasium.Env[np.ndarray, int]):
 
 def leftright(render_mode: str | None = None, **settings: Any) -> SinglePlayerEnv:
     """LeftRight as a Gymnasium environment; `steps` as in ucd_envs.games.leftright."""
-    return SinglePlayerEnv(registry.make_rules("leftright_v0", **settings), render_mode)
+    return SinglePlayerEnv(make_rules("leftright_v0", **settings), render_mode)

@@ -19,16 +19,13 @@ from types import FrameType
 from typing import Any, Protocol
 
 import numpy as np
-from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, overload
 
 from ucd_envs.kernels import (
     FAILED,
     IS_LEGAL,
     KEY,
     LEGAL_ACTIONS,
-    OBSERVE,
     OVER,
     PLAY,
     PLAYOUT,
@@ -40,7 +37,7 @@ from ucd_envs.kernels import (
 )
 from ucd_envs.rng import below, draw
 from ucd_envs.rules import Kernels, Rules, State
-from ucd_envs.structs import array_at, configuration, fields, record
+from ucd_envs.structs import array_at, by_address, configuration, fields, record
 
 
 class Game(Protocol):
@@ -94,28 +91,9 @@ STATE = record(("player", np.int32), ("ply", np.int32), ("place", np.int64))
 """`ply` counts from the root; `place`: the number of the root, or LIVE, or PAID when the payoffs are written as well."""
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 NUMBER, WORD, REAL = np.dtype(np.int32), np.dtype(np.uint64), np.dtype(np.float64)
+call = by_address(types.int64(types.int64, types.int64))
 U32 = np.uint64(32)
 LOW = np.int64(0xFFFFFFFF)
-
-
-def call(address: Any, first: Any, second: Any) -> int:
-    """Calls the function int64(int64, int64) at an address."""
-    return int(CALLBACK(int(address))(int(first), int(second)))
-
-
-@intrinsic
-def _call(typing_context, address, first, second):
-    def generate(context, builder, signature, arguments):
-        word = ir.IntType(64)
-        function = builder.inttoptr(arguments[0], ir.FunctionType(word, [word, word]).as_pointer())
-        return builder.call(function, arguments[1:])
-
-    return types.int64(types.uint64, types.int64, types.int64), generate
-
-
-@overload(call)
-def _compiled_call(address, first, second):
-    return lambda address, first, second: _call(address, first, second)  # type: ignore[call-arg]
 
 
 @kernel(RESET)
@@ -230,13 +208,6 @@ def playout_action(config, state, rng):
     return np.int64(array_at(c.numbers, (c.room,), NUMBER)[below(rng, np.uint64(count))])
 
 
-@kernel(OBSERVE)
-def observe(config, state, player, planes):
-    """Nothing: the game has its own observations."""
-    for i in range(planes.size):
-        planes[i] = 0
-
-
 def unhashable(key: Any, error: TypeError) -> TypeError:
     """What is raised for a position that cannot be the key of a dictionary."""
     return TypeError(f"a position must be hashable, but {key!r} is not ({error})")
@@ -255,11 +226,14 @@ def rules_without_game(
         config=configuration(CONFIG) if config is None else config,
         state_bytes=STATE.itemsize,
         key_words=2,
-        planes=(1, 1, 1),
-        tiling="square",
-        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, key, playout, playout_action, observe),
-        action_name=str,
-        action_named=int,
+        kernels=Kernels(
+            *(reset, legal_actions, play, payoffs, key),
+            is_legal=is_legal,
+            playout=playout,
+            playout_action=playout_action,
+        ),
+        action_name=lambda state, action: str(action),
+        action_named=lambda state, text: int(text),
         live=live,
     )
 
@@ -285,8 +259,8 @@ class Trampolines:
         addresses += [ctypes.addressof(array) for array in (self._numbers, self._bits, self._shares)]
         names = list(CONFIG.names or ())[: len(addresses)]
         config = configuration(CONFIG, room=room, max_plies=game.max_plies, epoch=0, **dict(zip(names, addresses, strict=True)))
-        self._board = config.view(CONFIG)[0]
         self.rules = rules_without_game(name, game.players, game.actions, game.max_plies, config, self)
+        self._board = fields(self.rules.config, CONFIG)
 
     def begin(self) -> State:
         """The state of the root, at which the live game has just been put; earlier states are no longer of use."""
@@ -324,6 +298,10 @@ class Trampolines:
         for move in moves:
             player = self.game.step(move)
         return player
+
+    def facts(self) -> tuple[Callable[..., Rules], tuple[Any, ...]]:
+        """The Rules of another process that tell about the game, which itself stays where it is."""
+        return rules_without_game, (self.rules.name, self.rules.players, self.rules.actions, self.rules.max_plies)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -396,7 +374,7 @@ class Trampolines:
         while player >= 0 and played < most:
             actions = legal_actions()
             action = actions[(bits[played] * len(actions)) >> 32]
-            numbers[played] = player << 16 | action  # as rules.move_of does
+            numbers[played] = player << 16 | action  # as move_of does
             player = step(action)
             played += 1
         if player < 0:

@@ -55,7 +55,7 @@ def _game(nodes: Sequence[Node]) -> Record:
         if resigned:
             continue
         try:
-            actions.append(rules.action_named(text))
+            actions.append(state.action_named(text))
         except ValueError as error:
             raise ValueError(f"move {number}: {error}") from None
         try:

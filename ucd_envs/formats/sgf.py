@@ -116,7 +116,7 @@ def load(source: str | Path | bytes, stop: int | None = None, game: str | None =
             name = repr(text[:20])
             try:
                 action = _action(rules, node, letter, text)
-                name = rules.action_name(action)
+                name = state.action_name(action)
                 state = after_move(state, seats[letter], action)
             except ValueError as error:
                 raise ValueError(f"move {len(actions) + 1} ({letter} {name}) is not legal: {error}") from None
@@ -158,7 +158,7 @@ def saved(
     if game == "go":
         for name, colour in (("AB", "black"), ("AW", "white")):
             if settings[colour]:
-                root.set(name, [_point(rules, rules.action_named(point)) for point in settings[colour].split()])
+                root.set(name, [_point(rules, rules.initial_state().action_named(point)) for point in settings[colour].split()])
         root.set("PL", settings["first"][0])
         root.set("KM", settings["komi"])
         root.set("RU", f"ko{settings['ko'].upper()}scoreAREAtaxNONEsui{int(settings['suicide'])}")
@@ -172,7 +172,7 @@ def saved(
 
     nodes, state = [root], rules.initial_state()
     for number, action in enumerate(actions):
-        mover = state.player
+        mover, before = state.player, state
         try:
             state = after_move(state, mover, action)
         except ValueError as error:
@@ -181,7 +181,7 @@ def saved(
         if game == "go":
             node.set("BW"[mover], _point(rules, action))
         else:
-            node.set_raw("BW"[mover], rules.action_name(action).replace("swap", "swap-pieces").encode())
+            node.set_raw("BW"[mover], before.action_name(action).replace("swap", "swap-pieces").encode())
         if comments[number : number + 1] and comments[number]:
             node.set("C", comments[number])
         nodes.append(node)
@@ -305,7 +305,7 @@ def _go_settings(empty: Rules, nodes: list[Any], moves: list[tuple[str, str]]) -
     for node in nodes:
         black, white, none = ({_cell(empty, point) for point in _value(node, name, ())} for name in ADD)
         if twice := black & white | black & none | white & none:
-            raise ValueError(f"AB, AW and AE say different things of {empty.action_name(min(twice))}")
+            raise ValueError(f"AB, AW and AE say different things of {empty.initial_state().action_name(min(twice))}")
         stones |= dict.fromkeys(black, "black") | dict.fromkeys(white, "white")
         stones = {point: colour for point, colour in stones.items() if point not in none}
         turn = _turn(node) if turn is None else turn
@@ -316,7 +316,9 @@ def _go_settings(empty: Rules, nodes: list[Any], moves: list[tuple[str, str]]) -
         raise ValueError(f"HA tells of {handicap} handicap stones, but AB puts none on the board")
     found: dict[str, Any] = {"rows": empty.settings["rows"], "columns": empty.settings["columns"]}
     for colour in ("black", "white"):
-        found[colour] = " ".join(empty.action_name(point) for point in sorted(stones) if stones[point] == colour)
+        found[colour] = " ".join(
+            empty.initial_state().action_name(point) for point in sorted(stones) if stones[point] == colour
+        )
     text = _text(nodes[0], "RU")
     superko = SUPERKO.search(text)
     ko = superko[1].lower() if superko else "simple"
@@ -329,7 +331,9 @@ def _hex_settings(empty: Rules, nodes: list[Any], moves: list[tuple[str, str]]) 
     turn = len(black) - len(white)
     if none or turn not in (0, 1) or any(_turn(node) not in (None, turn) for node in nodes):
         raise ValueError("stones before the first move of Hex must be as many of each colour as if put in turn")
-    opening = [empty.action_name(cell) for pair in zip_longest(black, white) for cell in pair if cell is not None]
+    opening = [
+        empty.initial_state().action_name(cell) for pair in zip_longest(black, white) for cell in pair if cell is not None
+    ]
     found = {"rows": empty.settings["rows"], "columns": empty.settings["columns"], "opening": " ".join(opening)}
     return found | {"swap": any(text.lower() in SWAP for _, text in moves)}
 
@@ -339,14 +343,14 @@ def _action(rules: Rules, node: Any, letter: str, text: str) -> int:
     if rules.tiling == "hexagonal":
         return _hex_cell(rules, "swap" if text.lower() in SWAP else text)
     if text.strip() in ("", "tt"):  # on boards to 19x19 there is no such point
-        return rules.action_named("pass")
+        return rules.initial_state().action_named("pass")
     return _cell(rules, _value(node, letter, None))
 
 
 def _hex_cell(rules: Rules, text: str) -> int:
     """The action of "c4", or of "cd" for the same cell."""
     two = re.fullmatch("([a-z])([a-z])", text)
-    return rules.action_named(f"{two[1]}{ord(two[2]) - ord('a') + 1}" if two else text)
+    return rules.initial_state().action_named(f"{two[1]}{ord(two[2]) - ord('a') + 1}" if two else text)
 
 
 def _cell(rules: Rules, point: tuple[int, int]) -> int:

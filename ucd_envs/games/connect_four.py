@@ -18,7 +18,6 @@ line runs over an edge.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,7 @@ from ucd_envs.kernels import (
     move_of,
 )
 from ucd_envs.rng import below
-from ucd_envs.rules import Kernels, Rules
+from ucd_envs.rules import Kernels, Rules, State
 from ucd_envs.settings import integer
 from ucd_envs.structs import configuration, fields, record
 
@@ -190,7 +189,6 @@ def random_column(c, s, rng):
             return column
 
 
-@lru_cache(maxsize=None, typed=True)
 def rules(columns: int = 7, rows: int = 6, in_a_row: int = 4) -> Rules:
     """Connect Four on `columns` x `rows` cells, columns * (rows + 1) <= 64, for lines of `in_a_row`, 2 or more.
 
@@ -203,7 +201,7 @@ def rules(columns: int = 7, rows: int = 6, in_a_row: int = 4) -> Rules:
     in_a_row = integer("in_a_row", in_a_row, 2, max(columns, rows, 2))
     bottom = sum(1 << (column * (rows + 1)) for column in range(columns))
 
-    def action_named(text: str) -> int:
+    def action_named(state: State, text: str) -> int:
         if not text.isdecimal() or not 1 <= int(text) <= columns:
             raise ValueError(f"{text!r} is no column of this board: expected 1 to {columns}")
         return int(text) - 1
@@ -219,8 +217,14 @@ def rules(columns: int = 7, rows: int = 6, in_a_row: int = 4) -> Rules:
         key_words=1,
         planes=(rows, columns, 2),
         tiling="column",
-        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, key, playout, playout_action, observe),
-        action_name=lambda action: str(action + 1),
+        kernels=Kernels(
+            *(reset, legal_actions, play, payoffs, key),
+            is_legal=is_legal,
+            playout=playout,
+            playout_action=playout_action,
+            observe=observe,
+        ),
+        action_name=lambda state, action: str(action + 1),
         action_named=action_named,
         why_illegal=lambda action: "the column is full",
     )

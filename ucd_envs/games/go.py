@@ -33,7 +33,6 @@ With `mercy` they end when one side has more than so many stones more.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -352,7 +351,6 @@ def finish(s):
     s.area = s.lead + chains.surrounded(s)
 
 
-@lru_cache(maxsize=None, typed=True)
 def rules(
     size: int = 9,
     rows: int | None = None,
@@ -393,7 +391,7 @@ def rules(
         settings={
             "rows": rows,
             "columns": columns,
-            "komi": float(komi),
+            "komi": doubled / 2,
             "ko": ko,
             "suicide": boolean("suicide", suicide),
             "black": black,
@@ -424,11 +422,16 @@ def rules(
         planes=(rows, columns, 5),
         tiling="points",
         kernels=Kernels(
-            *(reset, legal_actions, is_legal, play, payoffs, key, playout, playout_action, observe),
-            *(playout_actions, is_playable),
+            *(reset, legal_actions, play, payoffs, key),
+            is_legal=is_legal,
+            playout=playout,
+            playout_action=playout_action,
+            playout_actions=playout_actions,
+            is_playable=is_playable,
+            observe=observe,
         ),
-        action_name=lambda action: points.action_name(action, rows, columns),
-        action_named=lambda text: points.action_named(text, rows, columns),
+        action_name=lambda state, action: points.action_name(action, rows, columns),
+        action_named=lambda state, text: points.action_named(text, rows, columns),
         score=score,
         why_illegal=lambda action: "the point is taken, in ko, or without a liberty",
     )

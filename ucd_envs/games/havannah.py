@@ -20,7 +20,6 @@ actions           cells only                                      OpenSpiel numb
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -267,7 +266,6 @@ def settle(c, s, kinds, player, p):
     s.player = -1 if kinds or s.vacant == 0 else 1 - player
 
 
-@lru_cache(maxsize=None, typed=True)
 def rules(base: int = 8, swap: bool = False) -> Rules:
     """Havannah with `base` cells, 2 to 10, on a side of the board. Raises ValueError for another base."""
     base, swap = integer("base", base, 2, MOST_BASE), boolean("swap", swap)
@@ -276,7 +274,7 @@ def rules(base: int = 8, swap: bool = False) -> Rules:
     names = [f"{chr(ord('a') + y)}{x - max(0, y - base + 1) + 1}" for x, y in grid] + ["swap"] * swap
     places = {name: place for place, name in enumerate(names)}
 
-    def action_named(text: str) -> int:
+    def action_named(state: State, text: str) -> int:
         if text.lower() not in places:
             raise ValueError(f"{text!r} is no cell of this board: expected one such as {names[0]} or {names[cells - 1]}")
         return places[text.lower()]
@@ -300,8 +298,16 @@ def rules(base: int = 8, swap: bool = False) -> Rules:
         key_words=(2 + 2 * cells + 63) // 64,
         planes=(side, side, 4 if swap else 3),
         tiling="hexagon",
-        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, key, playout, playout_action, observe, playout_actions),
-        action_name=names.__getitem__,
+        kernels=Kernels(
+            *(reset, legal_actions, play, payoffs, key),
+            is_legal=is_legal,
+            playout=playout,
+            playout_action=playout_action,
+            playout_actions=playout_actions,
+            is_playable=is_legal,
+            observe=observe,
+        ),
+        action_name=lambda state, action: names[action],
         action_named=action_named,
         why_illegal=lambda action: "the swap is on at the second move only" if action == cells else "the cell is taken",
         victory=victory,

@@ -22,7 +22,6 @@ row 0 to the last row of a frame.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -42,7 +41,7 @@ from ucd_envs.kernels import (
     move_of,
 )
 from ucd_envs.rng import below, draw
-from ucd_envs.rules import Kernels, Rules
+from ucd_envs.rules import Kernels, Rules, State
 from ucd_envs.settings import boolean, cell_named, integer
 from ucd_envs.structs import configuration, fields, popcount, record
 
@@ -171,7 +170,7 @@ def playout(config, state, rng, trace):
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     played, most = 0, most_moves(trace)
-    one_by_one = most < c.rows * c.columns
+    one_by_one = most < c.rows * c.columns + c.swap  # the list of empty cells needs room behind a swap
     while s.player >= 0 and played < most and (one_by_one or (c.swap and s.ply < 2)):
         action = playout_action(config, state, rng)
         if trace.size > 0:
@@ -380,7 +379,6 @@ def top_meets_bottom(s, rows):
     return spread(s.stones[0], s.joined[0], np.uint32(0), np.uint32(rows - 1))
 
 
-@lru_cache(maxsize=None, typed=True)
 def rules(size: int = 11, rows: int | None = None, columns: int | None = None, swap: bool = False, opening: str = "") -> Rules:
     """Hex on `rows` x `columns` cells (each 1 to 19, by default `size`), with `opening` such as "b2" or "b2 c3" played before.
 
@@ -395,15 +393,15 @@ def rules(size: int = 11, rows: int | None = None, columns: int | None = None, s
         raise ValueError(f"swap needs a square board, but this one has {rows} rows and {columns} columns")
     cells = rows * columns
 
-    def action_name(action: int) -> str:
+    def action_name(state: State | None, action: int) -> str:
         return "swap" if action == cells else f"{chr(ord('a') + action % columns)}{action // columns + 1}"
 
-    def action_named(text: str) -> int:
+    def action_named(state: State | None, text: str) -> int:
         if swap and text.lower() == "swap":
             return cells
         return cell_named(text, rows, columns)
 
-    stones = [action_named(name) for name in opening.split()]
+    stones = [action_named(None, name) for name in opening.split()]
     if cells in stones or len(set(stones)) < len(stones):
         raise ValueError(f"opening {opening!r} must name different cells")
     if stones:
@@ -415,7 +413,12 @@ def rules(size: int = 11, rows: int | None = None, columns: int | None = None, s
     padded = stones + [0] * (SIDE * SIDE - len(stones))
     return Rules(
         name="hex_v0",
-        settings={"rows": rows, "columns": columns, "swap": bool(swap), "opening": opening},
+        settings={
+            "rows": rows,
+            "columns": columns,
+            "swap": bool(swap),
+            "opening": " ".join(action_name(None, stone) for stone in stones),
+        },
         players=2,
         actions=cells + bool(swap),
         max_plies=cells + bool(swap),
@@ -424,7 +427,13 @@ def rules(size: int = 11, rows: int | None = None, columns: int | None = None, s
         key_words=(2 + 2 * cells + 63) // 64,
         planes=(rows, columns, 4 if swap else 3),
         tiling="hexagonal",
-        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, key, playout, playout_action, observe),
+        kernels=Kernels(
+            *(reset, legal_actions, play, payoffs, key),
+            is_legal=is_legal,
+            playout=playout,
+            playout_action=playout_action,
+            observe=observe,
+        ),
         action_name=action_name,
         action_named=action_named,
         why_illegal=lambda action: "the swap is on at the second move only" if action == cells else "the cell is taken",

@@ -14,7 +14,6 @@ transpositions.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,7 @@ from ucd_envs.kernels import (
     move_of,
 )
 from ucd_envs.rng import draw
-from ucd_envs.rules import Kernels, Rules
+from ucd_envs.rules import Kernels, Rules, State
 from ucd_envs.settings import integer
 from ucd_envs.structs import configuration, fields, popcount, record
 
@@ -130,12 +129,11 @@ def observe(config, state, player, planes):
         planes[2 * step + 1] = step < s.ply - s.lefts
 
 
-@lru_cache(maxsize=None, typed=True)
 def rules(steps: int = 300) -> Rules:
     """LeftRight with `steps` steps, 1 to 100,000. Raises ValueError outside."""
     steps = integer("steps", steps, 1, LONGEST)
 
-    def action_named(text: str) -> int:
+    def action_named(state: State, text: str) -> int:
         if text.lower() not in ("left", "right"):
             raise ValueError(f"{text!r} is no step: expected left or right")
         return int(text.lower() == "right")
@@ -151,8 +149,14 @@ def rules(steps: int = 300) -> Rules:
         key_words=1,
         planes=(1, steps, 2),
         tiling="track",
-        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, key, playout, playout_action, observe),
-        action_name=lambda action: ("left", "right")[action],
+        kernels=Kernels(
+            *(reset, legal_actions, play, payoffs, key),
+            is_legal=is_legal,
+            playout=playout,
+            playout_action=playout_action,
+            observe=observe,
+        ),
+        action_name=lambda state, action: ("left", "right")[action],
         action_named=action_named,
         rewards=(0.0, 1.0),
     )

@@ -10,7 +10,6 @@ Source   traditional.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -150,7 +149,6 @@ def has_line(config, s, stone):
     return False
 
 
-@lru_cache(maxsize=None, typed=True)
 def rules() -> Rules:
     """Tic-tac-toe."""
     return Rules(
@@ -164,9 +162,15 @@ def rules() -> Rules:
         key_words=1,
         planes=(3, 3, 2),
         tiling="square",
-        kernels=Kernels(reset, legal_actions, is_legal, play, payoffs, key, playout, playout_action, observe),
-        action_name=lambda action: f"{'abc'[action % 3]}{action // 3 + 1}",
-        action_named=lambda text: cell_named(text, 3, 3),
+        kernels=Kernels(
+            *(reset, legal_actions, play, payoffs, key),
+            is_legal=is_legal,
+            playout=playout,
+            playout_action=playout_action,
+            observe=observe,
+        ),
+        action_name=lambda state, action: f"{'abc'[action % 3]}{action // 3 + 1}",
+        action_named=lambda state, text: cell_named(text, 3, 3),
         why_illegal=lambda action: "the cell is taken",
     )
 

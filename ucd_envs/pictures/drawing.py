@@ -88,7 +88,7 @@ def caption(state: State, marks: str = "") -> str:
         what = "a draw" if player is None else f"{name} has won"
         if victory := victory_of(state):
             what += " by a " + " and a ".join(victory.kinds)
-            what += ": " + " ".join(state.rules.action_name(cell) for cell in victory.cells) if marks else ""
+            what += ": " + " ".join(state.action_name(cell) for cell in victory.cells) if marks else ""
     return f"ply {state.ply}: {what}"
 
 
@@ -167,7 +167,7 @@ def picture(state: State, width: int = 640) -> np.ndarray:
         "points": (_points, columns, rows, GUTTER, 0, GUTTER),
         "column": (_columns, columns, rows, 0, 0, GUTTER),
         "track": (_track, 10, 1, 0, 0, GUTTER),
-    }[state.rules.tiling]
+    }[state.rules.tiling or "square"]
     aside, above = 2 * PAD + left, 2 * PAD + top + below + FOOT
     widest = width * SHARPNESS
     unit = min((widest - aside) / across, (1.25 * widest - above) / down, widest / 5)
@@ -250,7 +250,7 @@ def _hexagon(draw: Any, font: Any, unit: float, corner: tuple[float, float], sta
         if board[row, column]:
             _stone(draw, middle, unit * 0.36, PLAYERS[board[row, column] - 1])
         else:
-            draw.text(middle, state.rules.action_name(action), LINE, small, anchor="mm")
+            draw.text(middle, state.action_name(action), LINE, small, anchor="mm")
         if (row, column) in marked:
             _disc(draw, middle, unit * 0.14, PAPER)
     for row, letter in enumerate(letters(rows)):

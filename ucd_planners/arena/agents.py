@@ -116,29 +116,31 @@ class Opponent:
 
     def begin(self, rules: Rules, seed: int, stop: Stop | None) -> None:
         """An empty board, komi, and the stones that stand there before the start."""
-        self._rules, self._stop, self._told = rules, stop, 0
+        self._known, self._stop, self._told = rules.initial_state(), stop, 0
         rows, columns = rules.planes[:2]
         self._ask(f"boardsize {rows}" if rows == columns else f"boardsize {columns} {rows}", max(self.timeout, TIMEOUT))
         self._ask("clear_board")
         if "komi" in rules.settings:
             self._ask(f"komi {rules.settings['komi']:g}")
-        for player, action in stones_before(rules):
-            self._ask(f"play {COLOURS[player]} {rules.action_name(action)}")
+        for player, name in stones_before(rules):
+            self._ask(f"play {COLOURS[player]} {name}")
 
     def choose(self, state: State, moves: Sequence[tuple[int, int]]) -> Choice:
         """Its answer to genmove, after it was told of the moves that it does not know."""
         for player, action in moves[self._told :]:
-            self._ask(f"play {COLOURS[player]} {self._rules.action_name(action)}")
+            self._ask(f"play {COLOURS[player]} {self._known.action_name(action)}")
+            self._known = self._known.after(action)
         self._told = len(moves) + 1
         answer = self._ask(f"genmove {COLOURS[state.player]}")
         if answer.lower() == RESIGN:
             return Choice(None)
         try:
-            action = self._rules.action_named(answer)
+            action = state.action_named(answer)
         except ValueError:
             raise self._failed(f"answers genmove with {answer[:60]!r}, which is no move") from None
         if action not in state.legal_actions():
-            raise self._failed(f"plays {answer}, which is not legal: {self._rules.why_illegal(action)}")
+            raise self._failed(f"plays {answer}, which is not legal: {state.rules.why_illegal(action)}")
+        self._known = state.after(action)
         return Choice(action)
 
     def close(self) -> None:
@@ -157,12 +159,12 @@ class Opponent:
         return FailedError(reason)
 
 
-def stones_before(rules: Rules) -> list[tuple[int, int]]:
-    """Player and action of the stones that a game's settings put on the board before the start."""
+def stones_before(rules: Rules) -> list[tuple[int, str]]:
+    """Player and name of the stones that a game's settings put on the board before the start."""
     found = []
     for setting in ("opening", "black", "white"):
         for turn, name in enumerate(str(rules.settings.get(setting, "")).split()):
-            found.append(({"opening": turn % 2, "black": 0, "white": 1}[setting], rules.action_named(name)))
+            found.append(({"opening": turn % 2, "black": 0, "white": 1}[setting], name))
     return found
 
 

@@ -113,14 +113,14 @@ class Table:
             return
         rules = self.state.rules
         try:
-            action = rules.action_named(word)
+            action = self.state.action_named(word)
         except ValueError as error:
             print(f"{error} (or type help)")
             return
         if action in self.state.legal_actions():
             self.move(action)
         else:
-            print(f"move {rules.action_name(action)} is not legal: {rules.why_illegal(action)}")
+            print(f"move {self.state.action_name(action)} is not legal: {rules.why_illegal(action)}")
 
     def move(self, action: int) -> None:
         """Plays a legal move and shows the board."""
@@ -145,7 +145,7 @@ class Table:
 
     def names(self) -> list[str]:
         """The legal moves as the game writes them."""
-        return [self.state.rules.action_name(action) for action in self.state.legal_actions()]
+        return [self.state.action_name(action) for action in self.state.legal_actions()]
 
     def hint(self) -> None:
         """Prints the move that the planner would play, and its table."""

@@ -82,7 +82,7 @@ def _states(arguments: argparse.Namespace) -> list[Any]:
         state = registry.make_rules(arguments.game, **arguments.settings).initial_state()
         for number, word in enumerate(arguments.moves.split(), 1):
             try:
-                state = state.after(state.rules.action_named(word))
+                state = state.after(state.action_named(word))
             except ValueError as error:
                 raise ValueError(f"move {number} ({word}): {error}") from None
         return [state]

@@ -100,7 +100,7 @@ def to_networkx(graph: Graph, state: State, root: int = 0, most: int | None = No
             target, action = target_of(place), int(graph.edges["action"][place])
             if target not in kept:
                 continue
-            through, name = int(graph.edges["visits"][place]), rules.action_name(action)
+            through, name = int(graph.edges["visits"][place]), state.action_name(action)
             if target not in made:
                 moves_to[target] = (*here, action)
                 known = target < count

@@ -55,7 +55,7 @@ class Board:
     def facing(self, player: int) -> State:
         """The present position with a player to move, or over."""
         place = len(self.moves)
-        while place and self.states[place].over and self.rules.action_name(self.moves[place - 1][1]) == PASS:
+        while place and self.states[place].over and self.state.action_name(self.moves[place - 1][1]) == PASS:
             place -= 1
         state = self.states[place]
         return state if state.over else turned(state, player)
@@ -63,7 +63,7 @@ class Board:
     def push(self, player: int, action: int) -> None:
         """Plays a move. Raises GTPError for an illegal one."""
         state = self.facing(player)
-        if state.over and self.rules.action_name(action) == PASS:
+        if state.over and state.action_name(action) == PASS:
             self.states.append(state)
         else:
             if state.over or not self.rules.kernels.is_legal(self.rules.config, state.array(), action):
@@ -81,14 +81,14 @@ class Board:
     def action_named(self, vertex: str) -> int:
         """The action of a vertex. Raises GTPError."""
         try:
-            return self.rules.action_named(vertex)
+            return self.state.action_named(vertex)
         except ValueError:
             raise GTPError("syntax error") from None
 
     def passing(self) -> int | None:
         """The action of a pass, None in games without one."""
         try:
-            return self.rules.action_named(PASS)
+            return self.state.action_named(PASS)
         except ValueError:
             return None
 

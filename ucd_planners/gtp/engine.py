@@ -144,8 +144,9 @@ class Engine:
         action = self.choice(player, True, watch)
         if action is None:
             return RESIGN
+        name = self.board.state.action_name(action)
         self.board.push(player, action)
-        return self.board.rules.action_name(action)
+        return name
 
     # The commands: each takes its words and the reply, and returns the text of a good answer or raises GTPError.
 
@@ -208,7 +209,7 @@ class Engine:
     def _reg_genmove(self, words: Words, reply: Reply) -> str:
         (colour,) = exactly(1, words)
         action = self.choice(colour_named(colour), timed=False)
-        return RESIGN if action is None else self.board.rules.action_name(action)
+        return RESIGN if action is None else self.board.state.action_name(action)
 
     def _undo(self, words: Words, reply: Reply) -> str:
         self.board.undo()
@@ -255,7 +256,7 @@ class Engine:
         actions = [self.board.action_named(word) for word in words]
         if self.board.passing() in actions or len(set(actions)) < len(actions):
             raise GTPError("bad vertex list")
-        vertices = " ".join(self.board.rules.action_name(action) for action in actions)
+        vertices = " ".join(self.board.state.action_name(action) for action in actions)
         self.board.set_up("bad vertex list", black=vertices, first="white")
         return ""
 

@@ -1,0 +1,406 @@
+"""Checks of a game: the identities of `ucd_envs.rules` on random games, with a report in sentences.
+
+Every array that a kernel gets lies between bands of known bytes, so a kernel that writes outside is found and does no harm.
+Default kernels run only on a game whose own kernels have passed.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ucd_envs.kernels import CHANCE, HEADER, OVER
+from ucd_envs.rng import seeded
+from ucd_envs.rules import Rules, State
+from ucd_envs.settings import integer
+
+GARBAGE = (0xA5, 0x5A)
+"""Bytes that stand where nothing was written."""
+BAND = 4096
+"""Least number of guarded bytes on each side of an array, a multiple of 64."""
+OUTSIDE = (-1, -2, 2**32, -(2**32), 2**63 - 1, -(2**63))
+"""Numbers that are no action of any game."""
+MOST_NAMED = 50
+"""So many legal actions of a state have their names read back at most."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The result of a check."""
+
+    game: str
+    states: int
+    """States of random games that were looked at."""
+    playouts: int
+    """Playouts that were played again move by move."""
+    faults: tuple[str, ...]
+    """A sentence for each faulty kernel; empty for a game that passes."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether no fault was found."""
+        return not self.faults
+
+    def __str__(self) -> str:
+        looked = f"{self.game}: {self.states} states and {self.playouts} playouts"
+        return f"{looked}, no fault" if self.passed else "\n".join([f"{looked}, {len(self.faults)} faults", *self.faults])
+
+
+def check(rules: Rules, states: int = 1000, playouts: int = 100, seed: int = 0) -> Report:
+    """Plays random games of `rules` and reports every identity of the game interface that does not hold.
+
+    Random games are played until `states` states have been seen, then `playouts` playouts from some of them. A kernel that
+    never returns cannot be found. Raises TypeError for anything but Rules and for a game of Python, which has no kernels of
+    its own.
+    """
+    if not isinstance(rules, Rules):
+        raise TypeError(f"expected Rules, such as make_rules returns, not {type(rules).__name__}")
+    if rules.live is not None:
+        raise TypeError(f"{rules.name} is one game of Python: only rules made of kernels are checked")
+    checker = Checker(rules, integer("seed", seed, 0, 2**63))
+    try:
+        while checker.states < integer("states", states, 1, 2**31):
+            checker.check_game()
+        if not checker.faults:
+            for _ in range(integer("playouts", playouts, 0, 2**31)):
+                checker.check_playout()
+    except StoppedError:
+        pass
+    return Report(str(rules), checker.states, checker.playouts, tuple(checker.faults.values()))
+
+
+class StoppedError(Exception):
+    """A fault after which the game cannot go on."""
+
+
+class Guarded:
+    """An array between two bands of known bytes."""
+
+    def __init__(self, size: int, dtype: Any, garbage: int = GARBAGE[0]) -> None:
+        length = size * np.dtype(dtype).itemsize
+        self.band = -(-max(BAND, length) // 64) * 64
+        self.bytes = np.empty(length + 2 * self.band, np.uint8)
+        self.array = self.bytes[self.band : self.band + length].view(dtype)
+        self.fill(garbage)
+
+    def fill(self, garbage: int) -> None:
+        """Overwrites array and bands."""
+        self.garbage = garbage
+        self.bytes[:] = garbage
+
+    @property
+    def intact(self) -> bool:
+        """Whether nothing was written to the bands."""
+        low, high = self.bytes[: self.band], self.bytes[self.bytes.size - self.band :]
+        return bool((low == self.garbage).all() and (high == self.garbage).all())
+
+
+class Checker:
+    """Random games of one configuration, and the faults that were found."""
+
+    def __init__(self, rules: Rules, seed: int) -> None:
+        self.rules, self.kernels = rules, rules.kernels
+        self.faults: dict[str, str] = {}
+        self.states = self.playouts = 0
+        self.choice = random.Random(seed)
+        self.moves: list[str] = []
+        self.known: dict[tuple[bytes, int], tuple[Any, bytes, str]] = {}
+        self.starts: list[tuple[bytes, list[str]]] = []
+        self.config = Guarded(len(rules.config), np.uint8)
+        self.config.array[:] = rules.config
+        self.state, self.actions = Guarded(rules.state_bytes, np.uint8), Guarded(rules.actions, np.int32)
+        self.words, self.payoffs = Guarded(rules.key_words, np.uint64), Guarded(rules.players, np.float64)
+        self.planes, self.rng = Guarded(int(np.prod(rules.planes)), np.int8), Guarded(2, np.uint64)
+        self.rng.array[:] = seeded(seed)
+
+    # Faults
+
+    def where(self) -> str:
+        """The present state in words."""
+        return f"after {' '.join(self.moves)}" if self.moves else "at the start"
+
+    def fault(self, kernel: str, what: str, where: str | None = None) -> None:
+        """Notes the first fault of a kernel."""
+        self.faults.setdefault(kernel, f"{kernel} {what}, {where or self.where()}.")
+
+    def stop(self, kernel: str, what: str) -> None:
+        """Notes a fault and ends the check."""
+        self.fault(kernel, what)
+        raise StoppedError
+
+    def call(self, kernel: str, state: Guarded, *arguments: Any) -> Any:
+        """The result of a kernel, after which all bands and the configuration must be as before."""
+        try:
+            result = getattr(self.kernels, kernel)(self.config.array, state.array, *arguments)
+        except Exception as error:
+            self.stop(kernel, f"raises {type(error).__name__}: {error}")
+        guarded = (self.config, self.state, self.actions, self.words, self.payoffs, self.planes, self.rng, state)
+        if not all(array.intact for array in guarded):
+            self.stop(kernel, "writes outside its arrays")
+        if not np.array_equal(self.config.array, self.rules.config):
+            self.stop(kernel, "changes config")
+        return result
+
+    def read(self, kernel: str, *arguments: Any) -> Any:
+        """The result of a kernel that must leave the state as it is."""
+        before = self.state.array.tobytes()
+        result = self.call(kernel, self.state, *arguments)
+        if self.state.array.tobytes() != before:
+            self.stop(kernel, "changes the state")
+        return result
+
+    def written(self, kernel: str, out: Guarded, *arguments: Any) -> bytes:
+        """The bytes that a kernel writes to an array, all of them, whatever was there before."""
+        results = []
+        for garbage in GARBAGE:
+            out.fill(garbage)
+            self.read(kernel, *arguments, out.array)
+            results.append(out.array.tobytes())
+        if results[0] != results[1]:
+            self.stop(kernel, "leaves a part of its result unwritten, or gives another result each time")
+        return results[0]
+
+    # Random games
+
+    @property
+    def header(self) -> tuple[int, int]:
+        """Player and ply of the present state."""
+        found = self.state.array[: HEADER.itemsize].view(HEADER)[0]
+        return int(found["player"]), int(found["ply"])
+
+    def check_game(self) -> None:
+        """Plays one random game and looks at all its states."""
+        legal = self.begin()
+        while True:
+            self.states += 1
+            player, ply = self.header
+            self.check_key(legal)
+            self.check_observations()
+            if player == OVER:
+                self.check_payoffs()
+                return
+            self.check_legality(legal)
+            self.check_policy(legal)
+            self.check_names(legal)
+            if ply >= self.rules.max_plies:
+                self.stop("play", f"goes on at ply {ply}, but max_plies is {self.rules.max_plies}")
+            self.starts.append((self.state.array.tobytes(), list(self.moves)))
+            action = self.choice.choice(legal)
+            legal = self.move(action)
+
+    def begin(self) -> list[int]:
+        """Begins a game, on zeros and on garbage; the legal actions."""
+        self.moves = []
+        legal, first = self.after_reset(0)
+        faults = dict(self.faults)
+        for garbage in GARBAGE:
+            try:
+                same = self.after_reset(garbage)[1] == first
+            except StoppedError:  # what fails on garbage only is the fault of the reset
+                same, self.faults = False, faults
+            if not same:
+                self.stop("reset", "leaves a part of the state as it was before")
+        return legal
+
+    def after_reset(self, garbage: int) -> tuple[list[int], Any]:
+        """Legal actions and all that is told of a state after its reset."""
+        self.state.fill(garbage)
+        self.call("reset", self.state)
+        legal = self.look("reset")
+        return legal, (self.header, legal, self.written("key", self.words))
+
+    def move(self, action: int) -> list[int]:
+        """Plays a legal action; the legal actions then."""
+        ply, name = self.header[1], self.name(action)
+        self.call("play", self.state, action)
+        self.moves.append(name)
+        if self.header[1] != ply + 1:
+            self.stop("play", f"leads from ply {ply} to ply {self.header[1]} instead of {ply + 1}")
+        return self.look("play")
+
+    def look(self, maker: str) -> list[int]:
+        """The legal actions of a state that a kernel has made, with a mover that there is."""
+        player, ply = self.header
+        if player == CHANCE:
+            self.stop(maker, "names the player CHANCE: games whose moves are drawn are not supported yet")
+        if player != OVER and not 0 <= player < self.rules.players:
+            self.stop(maker, f"names the player {player}, but there are {self.rules.players} players")
+        if ply > self.rules.max_plies:
+            self.stop(maker, f"leads to ply {ply}, but max_plies is {self.rules.max_plies}")
+        legal = self.listed("legal_actions")
+        for first, second in pairwise(legal):
+            if first >= second:
+                self.stop("legal_actions", f"lists action {second} behind {first}, but the list must ascend")
+        if legal and player == OVER:
+            self.stop("legal_actions", f"lists action {legal[0]}, though the game is over")
+        if not legal and player != OVER:
+            self.stop("legal_actions", f"lists nothing, though player {player} is to move")
+        return legal
+
+    def listed(self, kernel: str) -> list[int]:
+        """The actions that a kernel lists."""
+        self.actions.fill(GARBAGE[0])
+        count, most = int(self.read(kernel, self.actions.array)), self.rules.actions
+        if not 0 <= count <= most:
+            self.stop(kernel, f"returns a count of {count}, but there are {most} actions")
+        listed: list[int] = self.actions.array[:count].tolist()
+        for action in listed:
+            if not 0 <= action < most:
+                self.stop(kernel, f"lists action {action}, but actions are 0 to {most - 1}")
+        return listed
+
+    def name(self, action: int) -> str:
+        """Text of an action, or its number where the game gives no text."""
+        try:
+            return str(self.present().action_name(action))
+        except Exception:
+            return str(action)
+
+    def present(self) -> State:
+        """The present state as users see it."""
+        return State(self.rules, self.state.array.tobytes())
+
+    # Kernels that read
+
+    def check_legality(self, legal: list[int]) -> None:
+        """Asks is_legal about every action, and about numbers that are none."""
+        is_legal, config, state = self.kernels.is_legal, self.config.array, self.state.array
+        listed = set(legal)
+        for action in (*range(self.rules.actions), self.rules.actions, *OUTSIDE):
+            if bool(is_legal(config, state, action)) != (action in listed):
+                said = "refuses" if action in listed else "allows"
+                self.fault("is_legal", f"{said} action {action}, but legal_actions does not")
+                return
+        self.read("is_legal", legal[0])
+
+    def check_key(self, legal: list[int]) -> None:
+        """Compares the state with an earlier one of equal key and ply."""
+        player, ply = self.header
+        words, data = self.written("key", self.words), self.state.array.tobytes()
+        paid = self.written("payoffs", self.payoffs) if player == OVER else b""
+        facts = (player, legal, paid)
+        known, other, where = self.known.setdefault((words, ply), (facts, data, self.where()))
+        if known != facts:
+            names = ("movers", "legal actions", "payoffs")
+            differing = next(name for name, one, two in zip(names, known, facts, strict=True) if one != two)
+            self.fault("key", f"is the same as {where}, where the {differing} are others")
+        elif other != data and legal:
+            action = self.choice.choice(legal)
+            if self.key_after(data, action) != self.key_after(other, action):
+                self.fault("key", f"is the same as {where}, but action {action} leads to different keys")
+
+    def key_after(self, data: bytes, action: int) -> bytes:
+        """The key after an action in some state; the present state is put back."""
+        present = self.state.array.tobytes()
+        self.state.array[:] = np.frombuffer(data, np.uint8)
+        self.call("play", self.state, action)
+        words = self.written("key", self.words)
+        self.state.array[:] = np.frombuffer(present, np.uint8)
+        return words
+
+    def check_payoffs(self) -> None:
+        """Asks for payoffs in [0, 1]."""
+        payoffs = np.frombuffer(self.written("payoffs", self.payoffs))
+        for player, payoff in enumerate(payoffs.tolist()):
+            if not 0 <= payoff <= 1:
+                self.fault("payoffs", f"gives player {player} {payoff}, but payoffs are from 0 to 1")
+
+    def check_observations(self) -> None:
+        """Asks for observations of zeros and ones."""
+        for player in range(self.rules.players):
+            seen = set(self.written("observe", self.planes, player))
+            if seen - {0, 1}:
+                self.fault("observe", f"writes {max(seen)} for player {player}, but observations are 0 or 1")
+
+    def check_policy(self, legal: list[int]) -> None:
+        """Asks for a random policy that plays legal actions, and whose three kernels agree."""
+        playable = sorted(self.listed("playout_actions"))
+        if not playable or len(set(playable)) < len(playable) or not set(playable) <= set(legal):
+            self.stop("playout_actions", f"lists {playable[:20]}, but it must list some of the legal actions, each once")
+        for action in legal:
+            if bool(self.kernels.is_playable(self.config.array, self.state.array, action)) != (action in playable):
+                self.fault("is_playable", f"does not agree with playout_actions about action {action}")
+                break
+        self.read("is_playable", legal[0])
+        action = int(self.read("playout_action", self.rng.array))
+        if action not in playable:
+            self.stop("playout_action", f"returns {action}, which playout_actions does not list")
+
+    def check_names(self, legal: list[int]) -> None:
+        """Reads the names of legal actions back."""
+        state = self.present()
+        for action in legal[:MOST_NAMED]:
+            try:
+                name = state.action_name(action)
+                found = state.action_named(name)
+            except Exception as error:
+                self.fault("action_name", f"or action_named raises {type(error).__name__} for action {action} ({error})")
+                return
+            if not isinstance(name, str) or found != action:
+                self.fault("action_name", f"writes {name!r} for action {action}, which action_named reads as {found!r}")
+                return
+
+    # Playouts
+
+    def check_playout(self) -> None:
+        """Plays a playout from a state of the random games: with a whole trace twice, with a short one, and without."""
+        if not self.starts:
+            return
+        self.playouts += 1
+        data, moves = self.choice.choice(self.starts)
+        seed, ply = self.choice.randrange(2**32), int(np.frombuffer(data, np.int32)[1])
+        whole = self.rules.max_plies - ply
+        results = [self.playout(data, moves, seed, room) for room in (whole, whole, self.choice.randint(1, whole), 0)]
+        if results[0] != results[1]:
+            self.fault("playout", "gives two results for one seed")
+
+    def playout(self, data: bytes, moves: list[str], seed: int, room: int) -> tuple[bytes, ...]:
+        """Plays a playout with a trace of some length, then its moves one by one; the trace and the key at its end."""
+        self.put(data, moves)
+        trace = Guarded(room, np.int32)
+        self.rng.array[:] = seeded(seed)
+        count = int(self.call("playout", self.state, self.rng.array, trace.array))
+        if not trace.intact:
+            self.stop("playout", f"writes outside a trace of {room} moves")
+        if room == 0:
+            if self.header[0] != OVER:
+                self.stop("playout", f"without a trace ends with the player {self.header[0]}, but the game must be over")
+            self.check_payoffs()
+            return ()
+        if not 0 <= count <= room:
+            self.stop("playout", f"returns a count of {count} moves for a trace of {room}")
+        ended = self.state.array.tobytes()
+        self.put(data, moves)
+        legal = self.listed("legal_actions")
+        for player, action in self.traced(trace.array[:count]):
+            if player != self.header[0] or action not in legal:
+                self.stop("playout", f"plays action {action} of player {player}, which is not legal")
+            legal = self.move(action)
+        if legal and count < room:
+            self.stop("playout", f"stops after {count} moves, though the game goes on")
+        replayed = self.outlook()
+        self.state.array[:] = np.frombuffer(ended, np.uint8)
+        if self.outlook() != replayed:
+            self.stop("playout", "leaves another state than its moves lead to")
+        return trace.array[:count].tobytes(), replayed[-1]
+
+    def put(self, data: bytes, moves: list[str]) -> None:
+        """Goes to a state of an earlier game."""
+        self.state.array[:] = np.frombuffer(data, np.uint8)
+        self.moves = list(moves)
+
+    @staticmethod
+    def traced(trace: np.ndarray) -> Iterator[tuple[int, int]]:
+        """Player and action of every move."""
+        return (divmod(move, 2**16) for move in trace.tolist())
+
+    def outlook(self) -> tuple[Any, ...]:
+        """All that the reading kernels tell of the present state, its key last."""
+        over = self.header[0] == OVER
+        paid = self.written("payoffs", self.payoffs) if over else b""
+        return (self.header, self.listed("legal_actions"), paid, self.written("key", self.words))

@@ -1,7 +1,0 @@
-"""Version 0 of ucd_envs.games.connect_four as a PettingZoo module: `env(**settings)` and `raw_env(**settings)`."""
-
-from ucd_envs.envs.aec import constructors
-
-__all__ = ["env", "raw_env"]
-
-env, raw_env = constructors("connect_four_v0")

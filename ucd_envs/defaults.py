@@ -1,0 +1,130 @@
+"""Kernels that a game may leave out: compiled once for all games, they call the game's own kernels by address.
+
+The addresses reach them as the last bytes of the `config` vector, a record of LINKS. A faulty game, one whose random policy
+names no action or another than 0 ... actions - 1, or whose game passes `max_plies`, ends a playout with the player FAILED.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ucd_envs.kernels import (
+    FAILED,
+    HEADER,
+    IS_LEGAL,
+    KEY,
+    LEGAL_ACTIONS,
+    OBSERVE,
+    PLAY,
+    PLAYOUT,
+    PLAYOUT_ACTION,
+    kernel,
+    most_moves,
+    move_of,
+)
+from ucd_envs.rng import below
+from ucd_envs.structs import by_address, fields, record, stack_array
+
+LINKS = record(
+    ("legal_actions", np.uint64),
+    ("play", np.uint64),
+    ("key", np.uint64),
+    ("playout_actions", np.uint64),
+    ("playout_action", np.uint64),
+    ("actions", np.int64),
+    ("key_words", np.int64),
+    ("max_plies", np.int64),
+)
+"""Addresses of kernels, that of a playout_action 0 where the game has none of its own, and sizes of `Rules`."""
+LINK_BYTES = LINKS.itemsize
+ACTION, WORD = np.dtype(np.int32), np.dtype(np.uint64)
+SLACK = 64
+"""More entries than needed, against the small faults of a game that nobody has checked."""
+
+call_legal_actions = by_address(LEGAL_ACTIONS)
+call_play = by_address(PLAY)
+call_key = by_address(KEY)
+call_playout_action = by_address(PLAYOUT_ACTION)
+
+
+@kernel(inline=True)
+def links_of(config):
+    """The record at the end of a configuration."""
+    return fields(config[config.size - LINK_BYTES :], LINKS)
+
+
+@kernel(IS_LEGAL)
+def is_legal(config, state, action):
+    """Whether the action is among the legal ones."""
+    links = links_of(config)
+    return found_in(links.legal_actions, links.actions, config, state, action)
+
+
+@kernel(IS_LEGAL)
+def is_playable(config, state, action):
+    """Whether the action is among those of the random policy."""
+    links = links_of(config)
+    return found_in(links.playout_actions, links.actions, config, state, action)
+
+
+@kernel(PLAYOUT)
+def playout(config, state, rng, trace):
+    """Moves of the random policy, one by one."""
+    links, s = links_of(config), fields(state, HEADER)
+    actions = stack_array(links.actions + SLACK, ACTION)
+    played, most = np.int64(0), most_moves(trace)
+    while s.player >= 0 and played < most:
+        action = drawn(links, actions, config, state, rng)
+        if action < 0 or action >= links.actions or s.ply >= links.max_plies:
+            s.player = FAILED
+            break
+        if trace.size > 0:
+            trace[played] = move_of(s.player, action)
+        call_play(links.play, config, state, action)
+        played += 1
+    return played
+
+
+@kernel(PLAYOUT_ACTION)
+def playout_action(config, state, rng):
+    """One action of the random policy, each with the same probability; -1 where there is none."""
+    links = links_of(config)
+    return one_of(links, stack_array(links.actions + SLACK, ACTION), config, state, rng)
+
+
+@kernel(OBSERVE)
+def observe(config, state, player, planes):
+    """The bits of the key, the lowest of each word first, for all players alike."""
+    links = links_of(config)
+    words = stack_array(links.key_words + SLACK, WORD)
+    call_key(links.key, config, state, words[: links.key_words])
+    for i in range(planes.size):
+        planes[i] = (words[i // 64] >> np.uint64(i % 64)) & np.uint64(1)
+
+
+@kernel()
+def found_in(listing, room, config, state, action):
+    """Whether a kernel, given by its address, lists the action."""
+    actions = stack_array(room + SLACK, ACTION)
+    count = call_legal_actions(listing, config, state, actions[:room])
+    found = False
+    for i in range(min(count, room)):
+        found = found or actions[i] == action
+    return found
+
+
+@kernel()
+def drawn(links, actions, config, state, rng):
+    """One action of the random policy, by the game's own kernel where it has one."""
+    if links.playout_action != 0:
+        return call_playout_action(links.playout_action, config, state, rng)
+    return one_of(links, actions, config, state, rng)
+
+
+@kernel()
+def one_of(links, actions, config, state, rng):
+    """One of the actions that the random policy lists, each with the same probability; -1 where there is none."""
+    count = call_legal_actions(links.playout_actions, config, state, actions[: links.actions])
+    if count < 1 or count > links.actions:
+        return np.int64(-1)
+    return np.int64(actions[below(rng, np.uint64(count))])
