@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 import ucd_envs
 from ucd_envs.rules import State
 from ucd_planners import Planner, SearchResult, simple_way, ucd, uct, uct3, update_all
-from ucd_planners.graph_view.drawing import crossings, draw, placed, rows_of, spread
+from ucd_planners.graph_view.drawing import draw
+from ucd_planners.graph_view.layers import crossings, placed, rows_of, spread
 
 GAMES = {
     "hex": ucd_envs.make_rules("hex", size=3).initial_state(),
@@ -113,8 +114,8 @@ def test_every_way_to_a_node_leads_to_one_position(planner: Callable[..., Planne
     for node in networkx.topological_sort(graph):
         state, facts = states[node], graph.nodes[node]
         assert (facts["mover"], facts["over"]) == (state.player, state.over)
-        assert facts["moves"] in (0, len(state.legal_actions()))
-        assert facts["tried"] == graph.out_degree(node) <= len(state.legal_actions())
+        assert facts["legal"] in (0, len(state.legal_actions()))
+        assert facts["expanded"] == graph.out_degree(node) <= len(state.legal_actions())
         for _, target, action in graph.out_edges(node, keys=True):
             there = state.after(action)
             assert states.setdefault(target, there) == there

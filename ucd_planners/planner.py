@@ -17,7 +17,7 @@ from ucd_envs.kernels import compiled
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State
 from ucd_envs.settings import boolean, integer, real
-from ucd_planners.graph_view.drawing import Searched
+from ucd_planners.graph_view.searched import Searched
 from ucd_planners.playouts.pool_rave import check_pools
 from ucd_planners.result import FINALS, SearchResult, summary, variation
 from ucd_planners.search.graph import BROKEN, MORE_MEMORY
