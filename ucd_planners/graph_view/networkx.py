@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -60,6 +60,23 @@ class Contents:
         return visits
 
 
+class Place(NamedTuple):
+    """A position by a state and moves from there, which are needed where the state cannot go on by itself."""
+
+    state: State
+    moves: tuple[int, ...] = ()
+
+    def after(self, action: int) -> Place:
+        """The position that a move leads to."""
+        live = self.state.rules.live is not None
+        return Place(self.state, (*self.moves, action)) if live else Place(self.state.after(action))
+
+    def mover(self) -> int:
+        """The player to move, -1 when the game is over."""
+        live = self.state.rules.live
+        return self.state.player if live is None else live.mover_after(self.state, self.moves)
+
+
 def to_networkx(graph: Graph, state: State, most: int | None = None) -> Any:
     """The part of a graph that hangs from its root, whose position is `state`, as a networkx.MultiDiGraph.
 
@@ -90,33 +107,24 @@ def to_networkx(graph: Graph, state: State, most: int | None = None) -> Any:
 
     root = contents.root
     made = MultiDiGraph(root=root, game=str(rules))
-    moves_to: dict[Any, tuple[int, ...]] = {root: ()}
+    places: dict[Any, Place] = {root: Place(state)}
     add(root, state.player, visits=int(contents.node_visits[root]), ply=0, label="root")
     order = most_visited(root, children, most)
     kept = set(order)
     for source in order:
-        here = moves_to.pop(source)
+        here = places.pop(source)
         for edge in contents.edges_of(source):
             target, action, visits = contents.target_of(edge), int(contents.action[edge]), int(contents.edge_visits[edge])
             if target not in kept:
                 continue
             name = rules.action_name(action)
             if target not in made:
-                moves_to[target] = (*here, action)
-                mover = int(contents.mover[target]) if target < contents.count else mover_after(state, moves_to[target])
+                places[target] = here.after(action)
+                mover = int(contents.mover[target]) if target < contents.count else places[target].mover()
                 add(target, mover, visits=contents.visits_below(edge), ply=made.nodes[source]["ply"] + 1, label=name)
             value = float(contents.value[edge]) if visits else math.nan
             made.add_edge(source, target, action, action=action, name=name, visits=visits, value=value)
     return made
-
-
-def mover_after(state: State, moves: Iterable[int]) -> int:
-    """The player to move after moves from a state, -1 when the game is over."""
-    if state.rules.live is not None:
-        return state.rules.live.mover_after(state, moves)
-    for move in moves:
-        state = state.after(move)
-    return state.player
 
 
 def most_visited(
