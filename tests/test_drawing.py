@@ -22,7 +22,7 @@ from ucd_envs.pictures.scene import BLACK, BLUE, CELL, GREEN, INK, PAPER, RED, W
 from ucd_envs.pictures.tilings import stars
 
 CAPTION = 44
-"""So many rows of pixels at the foot of a picture hold the caption."""
+"""Rows of pixels at the foot of a picture that hold the caption."""
 EVERY = [(name, settings) for name in ucd_envs.available() for settings in registry.examples(name)]
 BOARDS = [
     ("hex_v0", {"size": 5}),
@@ -590,7 +590,7 @@ def test_vector_graphics_need_no_pillow() -> None:
 
 
 def without_tiling(tiling: Any, moves: int) -> State:
-    """Tic-tac-toe after so many moves, whose rules do not say how it is drawn and whose observation may not be asked for."""
+    """Tic-tac-toe after some moves, with rules that have another tiling, or none, and no observation."""
     start = ucd_envs.make_rules("tic_tac_toe").initial_state()
     for _ in range(moves):
         start = start.after(start.legal_actions()[0])

@@ -32,7 +32,7 @@ def stones(state: State) -> np.ndarray:
 
 
 def victory_of(state: State) -> Victory | None:
-    """How a game was won, where its rules tell."""
+    """The victory that ended a game, where its rules tell."""
     return state.rules.victory(state) if state.rules.victory else None
 
 
@@ -45,7 +45,7 @@ def subject(state: State) -> int | None:
 
 
 def caption(state: State, names: tuple[str, ...], characters: str = "") -> str:
-    """The player to move, or how the game ended; `characters` name the players' stones in text."""
+    """The player to move or the end of the game, in words; `characters` name the players' stones in text."""
     player = subject(state)
     name = "" if player is None else names[player] + (f" ({characters[player + 1]})" if characters else "")
     if state.player != OVER:

@@ -19,8 +19,9 @@ SHARPNESS = 3
 def pixels(state: State, width: int = 640) -> np.ndarray:
     """The board as [height, width, 3] uint8, in cells of at most a fifth of `width`.
 
-    It is at most so wide, unless the caption needs more, and at most 5/4 of that high. Raises ImportError where Pillow is not
-    installed.
+    It is at most `width` wide, unless the caption needs more, and at most 5/4 of that high.
+
+    Raises ImportError where Pillow is not installed.
     """
     try:
         from PIL import Image, ImageDraw, ImageFont

@@ -16,7 +16,10 @@ OTHER = 0.55
 
 
 def svg(state: State, width: int = 640) -> str:
-    """The board as an SVG document, drawn as in `pixels`; equal states give equal documents."""
+    """The board as an SVG document, drawn as in `pixels`: at most `width` wide, unless the caption needs more.
+
+    Equal states give equal documents.
+    """
     scene = describe(state)
     frame = framed(scene, width, _length)
     across, down = _number(frame.width), _number(frame.height)

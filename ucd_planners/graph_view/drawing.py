@@ -18,11 +18,11 @@ KINDS = {
     "transposition": ("reached by several moves", "#f0a83c", "o"),
     "over": ("end of the game", "#d9d3c6", "s"),
 }
-"""Of positions: words of the legend, colour and shape."""
+"""Kinds of positions: words of the legend, colour and shape."""
 UNDATED = {".svg": "Date", ".pdf": "CreationDate"}
-"""What is left out, so that the same graph gives the same file."""
+"""Metadata that is left out, so that the same graph gives the same file."""
 ALONG = (0.6, 0.72, 0.48, 0.38, 0.8, 0.29)
-"""Where on its line the name of a move can stand, best first."""
+"""Places of a move's name along its line, best first."""
 LETTER = 0.14
 """Width of a letter, in distances of neighbouring positions."""
 
@@ -30,7 +30,7 @@ LETTER = 0.14
 def draw(graph: Any, path: str | Path, most: int = 60) -> None:
     """Writes a picture of a graph that to_networkx has made: SVG, PNG or PDF, by the ending of the file's name.
 
-    Positions stand in rows by ply, larger with more playouts, and those reached in several ways have a colour of their own;
+    Positions stand in rows by ply, larger with more playouts, and those reached in several ways are orange;
     lines are moves, broader with more playouts. Of larger graphs the most visited positions, `most` of them, are drawn.
 
     Raises ImportError without matplotlib, and TypeError or ValueError for another ending and a `most` below 1.
@@ -112,11 +112,11 @@ def _draw_positions(axes: Any, graph: Any, root: Any, place: dict[Any, tuple[flo
 
 
 def kind_of(graph: Any, node: Any) -> str:
-    """One of KINDS."""
+    """The kind of a position, one of KINDS."""
     return "over" if graph.nodes[node]["over"] else "transposition" if graph.in_degree(node) >= 2 else "position"
 
 
 def row_title(graph: Any, ply: int) -> str:
-    """What stands beside a row: its ply and, where all its positions agree, who is to move there."""
+    """The words beside a row: its ply and, where all its positions agree, the player to move."""
     movers = {facts["mover"] for _, facts in graph.nodes(data=True) if facts["ply"] == ply and not facts["over"]}
     return f"ply {ply}" + (f"\nplayer_{movers.pop()} to move" if len(movers) == 1 else "")

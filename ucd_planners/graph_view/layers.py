@@ -11,7 +11,7 @@ SWEEPS = 24
 
 
 def rows_of(graph: Any) -> list[list[Any]]:
-    """The positions of each ply from left to right, in an order of few crossings.
+    """The nodes of each ply from left to right, in an order of few crossings.
 
     A tree has none. Rows are put in order by the mean place of their neighbours in the row above, then below, and so on
     [Sugiyama, Tagawa, Toda 1981], neighbours in a row change places while that helps, and the best order is kept.
@@ -63,7 +63,7 @@ def _swap(graph: Any, rows: list[list[Any]]) -> None:
 
 
 def crossings(graph: Any, rows: list[list[Any]]) -> int:
-    """How many pairs of lines cross each other."""
+    """Counts the pairs of lines that cross each other."""
     at = {node: place for row in rows for place, node in enumerate(row)}
     total = 0
     for row in rows:
@@ -74,7 +74,7 @@ def crossings(graph: Any, rows: list[list[Any]]) -> int:
 
 
 def placed(graph: Any, rows: list[list[Any]]) -> dict[Any, tuple[float, float]]:
-    """Where each position is drawn: as near to the middle of its neighbours as its row allows, at least 1 apart; y = -ply."""
+    """The place of each node, (x, y): as near to the middle of its neighbours as its row allows, at least 1 apart; y = -ply."""
     at = {node: place - (len(row) - 1) / 2 for row in rows for place, node in enumerate(row)}
     for sweep in range(SWEEPS):
         for row in rows if sweep % 2 else reversed(rows):
