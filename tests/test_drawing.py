@@ -590,11 +590,11 @@ def test_vector_graphics_need_no_pillow() -> None:
 
 
 def without_tiling(tiling: Any, moves: int) -> State:
-    """Tic-tac-toe after some moves, with rules that have another tiling, or none, and no observation."""
+    """Tic-tac-toe after some moves, with rules that have another tiling, or none."""
     start = ucd_envs.make_rules("tic_tac_toe").initial_state()
     for _ in range(moves):
         start = start.after(start.legal_actions()[0])
-    return State(replace(start.rules, tiling=tiling, planes=()), start.data)
+    return State(replace(start.rules, tiling=tiling), start.data)
 
 
 @pytest.mark.parametrize("tiling", ["", None, "bathroom"])
