@@ -1,7 +1,8 @@
 """The house: which module imports which, read from the sources, and its picture: python tests/house.py [picture.svg].
 
 A module is named as in an import ("ucd_envs.rules"; a package by its folder). A room is a folder below one of the two packages;
-the modules that lie directly in a package are the room of the package's name.
+the modules that lie directly in a package are the room of the package's name, but for its `__init__`, which is the front door:
+a room for itself, that offers what lies in others.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ LAYERS = (
     ("ucd_planners.cli",),
     ("ucd_planners.experiments", "ucd_planners.benchmarks"),
     ("ucd_planners.arena", ""),
-    ("ucd_planners.gtp", ""),
+    ("ucd_planners.__init__", "ucd_planners.gtp", ""),
     ("ucd_planners",),
     ("ucd_planners.graph_view", "ucd_planners.selection", "ucd_planners.go"),
     ("", "", "ucd_planners.playouts"),
-    ("ucd_planners.search", ""),
+    ("ucd_envs.__init__", "ucd_planners.search", "", ""),
     ("ucd_envs.envs", "ucd_envs.foreign", "ucd_envs.formats", "ucd_envs.games"),
     ("ucd_envs.pictures", "", "", ""),
     ("", "", "ucd_envs.boards"),
@@ -104,6 +105,8 @@ def circles(root: Path = ROOT) -> list[list[str]]:
 
 def room_of(module: str, root: Path = ROOT) -> str:
     """The room of a module; a folder within a room belongs to that room."""
+    if module in PACKAGES:
+        return f"{module}.__init__"
     path = files(root)[module].relative_to(root)
     return ".".join(path.parts[: min(2, len(path.parts) - 1)])
 
@@ -172,7 +175,9 @@ def svg() -> str:
 
 
 def _lines(room: str, names: list[str]) -> list[str]:
-    """The words in a box: the room's folder and its modules."""
+    """The words in a box: the room's folder and its modules, or how a front door is opened."""
+    if room.endswith(".__init__"):
+        return [f"import {room.removesuffix('.__init__')}"]
     inner = [name.removeprefix(f"{room}.") for name in names if name != room]
     return [f"{room.replace('.', '/')}/", *textwrap.wrap(", ".join(inner), LETTERS)]
 

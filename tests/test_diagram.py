@@ -6,6 +6,7 @@ import copy
 import pickle
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,16 @@ def test_a_move_that_ends_the_game_leads_to_a_leaf_of_its_own(planner: Callable[
     (leaf,) = [target for _, target, action in graph.out_edges(graph.graph["root"], keys=True) if action == winning]
     assert leaf in ends
     assert graph.nodes[leaf]["label"] == "c1"
+
+
+@pytest.mark.parametrize("planner", [uct, ucd], ids=["uct", "ucd"])
+def test_moves_are_named_by_the_position_in_which_they_are_played(planner: Callable[..., Planner]) -> None:
+    start = GAMES["tic_tac_toe"]
+    named = replace(start.rules, action_name=lambda state, action: f"{state.ply}:{action}")
+    _, graph = searched(planner, State(named, start.data))
+    assert {graph.nodes[source]["ply"] for source, _ in graph.edges()} >= {0, 1, 2}
+    for source, _, move in graph.edges(data=True):
+        assert move["name"] == f"{graph.nodes[source]['ply']}:{move['action']}"
 
 
 def test_two_moves_from_one_position_to_another_are_two_edges(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def to_networkx(graph: Graph, state: State, most: int | None = None) -> Any:
         raise ImportError("graphs for networkx need it: pip install 'ucd-planners[plot]'") from None
     if most is not None:
         integer("most", most, 1, 2**31)
-    rules, contents = state.rules, Contents(graph)
+    contents = Contents(graph)
 
     def children(node: Hashable) -> Iterable[tuple[Hashable, int]]:
         return [(contents.target_of(edge), contents.visits_below(edge)) for edge in contents.edges_of(node)]
@@ -106,7 +106,7 @@ def to_networkx(graph: Graph, state: State, most: int | None = None) -> Any:
         made.add_node(node, **facts, mover=mover, legal=legal, expanded=expanded, over=mover < 0)
 
     root = contents.root
-    made = MultiDiGraph(root=root, game=str(rules))
+    made = MultiDiGraph(root=root, game=str(state.rules))
     places: dict[Any, Place] = {root: Place(state)}
     add(root, state.player, visits=int(contents.node_visits[root]), ply=0, label="root")
     order = most_visited(root, children, most)
@@ -117,7 +117,7 @@ def to_networkx(graph: Graph, state: State, most: int | None = None) -> Any:
             target, action, visits = contents.target_of(edge), int(contents.action[edge]), int(contents.edge_visits[edge])
             if target not in kept:
                 continue
-            name = rules.action_name(action)
+            name = here.state.action_name(action)
             if target not in made:
                 places[target] = here.after(action)
                 mover = int(contents.mover[target]) if target < contents.count else places[target].mover()
