@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import write_a_game
 from scipy.ndimage import label
 
 import ucd_envs
@@ -609,6 +610,15 @@ ply 2: player_0 to move
 
 def test_a_finished_game_without_a_tiling_has_no_legal_moves_in_words() -> None:
     assert text(without_tiling("", 7)) == "tic_tac_toe_v0()\nply 7: player_0 has won\n"
+
+
+def test_a_game_of_five_kernels_is_drawn_in_words() -> None:
+    """Breakthrough has no tiling: the words are the game, its legal moves and the player to move."""
+    start = write_a_game.rules(rows=4, columns=2).initial_state()
+    lines = text(start).splitlines()
+    assert lines[1:] == ["legal moves: " + " ".join(map(start.action_name, start.legal_actions())), "ply 0: player_0 to move"]
+    assert words_of(svg(start)) == lines
+    assert drawn(start).shape[2] == 3
 
 
 def test_many_legal_moves_in_words_take_several_lines() -> None:
