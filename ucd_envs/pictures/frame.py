@@ -58,7 +58,8 @@ class Frame:
                 yield from self._cell(cell)
         for cell in scene.cells:
             if cell.stone:
-                yield from _stone(self.point((cell.x, cell.y)), scene.stone_radius * self.unit, scene.stones[cell.stone - 1])
+                colour = scene.stones[(cell.stone - 1) % len(scene.stones)]
+                yield from _stone(self.point((cell.x, cell.y)), scene.stone_radius * self.unit, colour)
             elif cell.name:
                 yield self._placed(Words((cell.x, cell.y), cell.name, 0.24, LINE, least=8))
         yield from map(self._placed, scene.marks)

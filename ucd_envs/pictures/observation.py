@@ -7,7 +7,7 @@ import numpy as np
 from ucd_envs.kernels import OVER
 from ucd_envs.rules import State, Victory
 
-STONES = ".XOABC"
+STONES = ".XOABCDEFGHIJKLMNPQRSTUVWYZ"
 """Text of an empty cell and of the players' stones."""
 
 

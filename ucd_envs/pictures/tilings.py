@@ -218,17 +218,14 @@ def _columns(state: State) -> Scene:
 
 def _track(state: State) -> Scene:
     """One bar: steps to the left, steps to the right, steps to go, with their numbers below."""
-    planes = seen(state, 0)
+    planes, total = seen(state, 0), state.rules.planes[1]
     left, right = (int(planes[:, :, plane].sum()) for plane in range(2))
-    total = state.rules.planes[1]
-    ends = (0, left, left + right, total)
-    parts = [("left", GREEN), ("right", YELLOW), ("to go", CELL)]
-    bars = [
-        Box((10 * begin / total, 0), (10 * end / total, 1), colour)
-        for (_, colour), begin, end in zip(parts, ends, ends[1:], strict=False)
-        if begin < end
-    ]
-    legend = [Entry(f"{word} {end - begin}", colour) for (word, colour), begin, end in zip(parts, ends, ends[1:], strict=False)]
+    bars, legend, x = [], [], 0.0
+    for word, steps, colour in (("left", left, GREEN), ("right", right, YELLOW), ("to go", total - left - right, CELL)):
+        length = 10 * steps / total
+        bars += [Box((x, 0), (x + length, 1), colour)] if steps else []
+        legend.append(Entry(f"{word} {steps}", colour))
+        x += length
     frame = Box((0, 0), (10, 1), None, LINE, least=2)
     return _scene(state, 10, 1, in_text="", ground=(*bars, frame), legend=tuple(legend))
 
