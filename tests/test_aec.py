@@ -1093,7 +1093,7 @@ def test_a_game_can_be_drawn_at_any_time(configuration: Configuration, situation
 
 def test_a_window_shows_each_move(fast_windows: None, monkeypatch: pytest.MonkeyPatch) -> None:
     shown_pictures = []
-    monkeypatch.setattr("ucd_envs.pictures.drawing.Screen.show", lambda self, pixels, rate: shown_pictures.append(pixels))
+    monkeypatch.setattr("ucd_envs.pictures.Screen.show", lambda self, pixels, rate: shown_pictures.append(pixels))
     env = started(("tic_tac_toe_v0", {}), "env", render_mode="human")
     env.step(4)
     env.step(4)

@@ -6,6 +6,7 @@ import copy
 import pickle
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,8 @@ from hypothesis import strategies as st
 import ucd_envs
 from ucd_envs.rules import State
 from ucd_planners import Planner, SearchResult, simple_way, ucd, uct, uct3, update_all
-from ucd_planners.graph_view.drawing import crossings, draw, placed, rows_of, spread
+from ucd_planners.graph_view.drawing import draw
+from ucd_planners.graph_view.layers import crossings, placed, rows_of, spread
 
 GAMES = {
     "hex": ucd_envs.make_rules("hex", size=3).initial_state(),
@@ -113,8 +115,8 @@ def test_every_way_to_a_node_leads_to_one_position(planner: Callable[..., Planne
     for node in networkx.topological_sort(graph):
         state, facts = states[node], graph.nodes[node]
         assert (facts["mover"], facts["over"]) == (state.player, state.over)
-        assert facts["moves"] in (0, len(state.legal_actions()))
-        assert facts["tried"] == graph.out_degree(node) <= len(state.legal_actions())
+        assert facts["legal"] in (0, len(state.legal_actions()))
+        assert facts["expanded"] == graph.out_degree(node) <= len(state.legal_actions())
         for _, target, action in graph.out_edges(node, keys=True):
             there = state.after(action)
             assert states.setdefault(target, there) == there
@@ -133,6 +135,16 @@ def test_a_move_that_ends_the_game_leads_to_a_leaf_of_its_own(planner: Callable[
     (leaf,) = [target for _, target, action in graph.out_edges(graph.graph["root"], keys=True) if action == winning]
     assert leaf in ends
     assert graph.nodes[leaf]["label"] == "c1"
+
+
+@pytest.mark.parametrize("planner", [uct, ucd], ids=["uct", "ucd"])
+def test_moves_are_named_by_the_position_in_which_they_are_played(planner: Callable[..., Planner]) -> None:
+    start = GAMES["tic_tac_toe"]
+    named = replace(start.rules, action_name=lambda state, action: f"{state.ply}:{action}")
+    _, graph = searched(planner, State(named, start.data))
+    assert {graph.nodes[source]["ply"] for source, _ in graph.edges()} >= {0, 1, 2}
+    for source, _, move in graph.edges(data=True):
+        assert move["name"] == f"{graph.nodes[source]['ply']}:{move['action']}"
 
 
 def test_two_moves_from_one_position_to_another_are_two_edges(tmp_path: Path) -> None:

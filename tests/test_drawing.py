@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import write_a_game
 from scipy.ndimage import label
 
 import ucd_envs
 from ucd_envs import State, registry
-from ucd_envs.pictures.drawing import (
-    BLACK,
-    BLUE,
-    CELL,
-    GREEN,
-    PAPER,
-    RED,
-    WHITE,
-    WOOD,
-    YELLOW,
-    Screen,
-    picture,
-    stars,
-    text,
-)
+from ucd_envs.pictures import Screen, svg, text
+from ucd_envs.pictures import pixels as drawn
+from ucd_envs.pictures.scene import BLACK, BLUE, CELL, GREEN, INK, PAPER, RED, WHITE, WOOD, YELLOW
+from ucd_envs.pictures.tilings import stars
 
 CAPTION = 44
-"""So many rows of pixels at the foot of a picture hold the caption."""
+"""Rows of pixels at the foot of a picture that hold the caption."""
 EVERY = [(name, settings) for name in ucd_envs.available() for settings in registry.examples(name)]
 BOARDS = [
     ("hex_v0", {"size": 5}),
@@ -110,7 +103,7 @@ def grid(name: str, settings: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, n
     for ply in chosen:
         before, then = states[ply - 1], states[ply]
         cells.append((1, *new_stone(before, then)))
-        places.append(middle((picture(before)[:-CAPTION] != picture(then)[:-CAPTION]).any(axis=2)))
+        places.append(middle((drawn(before)[:-CAPTION] != drawn(then)[:-CAPTION]).any(axis=2)))
     known, found = np.array(cells, float), np.array(places, float)
     return known, found, np.linalg.lstsq(known, found, rcond=None)[0]
 
@@ -120,11 +113,11 @@ def crossings(settings: dict[str, Any]) -> np.ndarray:
     there, and the others are where the linear map through these puts them."""
     start = ucd_envs.make_rules("go", **settings).initial_state()
     rows, columns, _ = start.rules.planes
-    empty = picture(start)[:-CAPTION]
+    empty = drawn(start)[:-CAPTION]
     cells, places = [], []
     for action in sorted({round(at) for at in np.linspace(0, rows * columns - 1, 12)}):
         cells.append((1, action // columns, action % columns))
-        places.append(middle((picture(start.after(action))[:-CAPTION] != empty).any(axis=2)))
+        places.append(middle((drawn(start.after(action))[:-CAPTION] != empty).any(axis=2)))
     known, found = np.array(cells, float), np.array(places, float)
     fitted = np.linalg.lstsq(known, found, rcond=None)[0]
     assert np.abs(known @ fitted - found).max() < 1.5
@@ -298,14 +291,14 @@ def test_every_line_of_a_text_ends_without_a_space(name: str, settings: dict[str
 
 @every_example
 def test_a_picture_is_rows_of_pixels_in_three_bytes(name: str, settings: dict[str, Any]) -> None:
-    pixels = picture(game(name, settings)[-1])
+    pixels = drawn(game(name, settings)[-1])
     assert (pixels.dtype, pixels.ndim, pixels.shape[2]) == (np.uint8, 3, 3)
     assert pixels.flags.writeable
 
 
 @every_example
 def test_a_picture_is_at_most_640_wide_and_800_high(name: str, settings: dict[str, Any]) -> None:
-    height, width, _ = picture(game(name, settings)[0]).shape
+    height, width, _ = drawn(game(name, settings)[0]).shape
     assert 200 <= width <= 640
     assert 100 <= height <= 800
 
@@ -314,13 +307,13 @@ def test_a_picture_is_at_most_640_wide_and_800_high(name: str, settings: dict[st
 def test_nothing_reaches_the_edge_of_a_picture(name: str, settings: dict[str, Any]) -> None:
     """Clipped parts: the outermost four pixels on all sides are blank."""
     for state in (game(name, settings)[0], game(name, settings)[-1]):
-        blank = near(picture(state), PAPER)
+        blank = near(drawn(state), PAPER)
         assert all(side.all() for side in (blank[:4], blank[-4:], blank[:, :4], blank[:, -4:]))
 
 
 @every_example
 def test_the_caption_stands_below_the_board(name: str, settings: dict[str, Any]) -> None:
-    pixels = picture(game(name, settings)[-1])
+    pixels = drawn(game(name, settings)[-1])
     assert not near(pixels[-CAPTION:], PAPER).all()
     assert near(pixels[-CAPTION : -CAPTION + 4], PAPER).all()
 
@@ -342,7 +335,7 @@ def test_cells_lie_on_a_regular_grid(name: str, settings: dict[str, Any]) -> Non
 def test_every_cell_shows_its_stone_or_none(name: str, settings: dict[str, Any]) -> None:
     """B110: a wrongly drawn board. The colours in the middle of all cells of a finished random game."""
     state = game(name, settings)[-1]
-    pixels = picture(state)
+    pixels = drawn(state)
     seen = planes(state, 0)
     _, _, fitted = grid(name, settings)
     first, second = COLOURS.get(name, (RED, BLUE))
@@ -361,7 +354,7 @@ def test_a_hex_board_has_two_unbroken_borders_of_each_player(
     settings: dict[str, Any], colour: tuple[int, int, int], axis: int
 ) -> None:
     """Player 0 joins top and bottom, player 1 left and right: one border on each side of the board's middle."""
-    pixels = picture(ucd_envs.make_rules("hex", **settings).initial_state())[:-CAPTION]
+    pixels = drawn(ucd_envs.make_rules("hex", **settings).initial_state())[:-CAPTION]
     strokes = (np.abs(pixels.astype(int) - colour) <= 60).all(axis=2)
     names, count = label(strokes, np.ones((3, 3)))
     sizes = sorted(((names == name).sum() for name in range(1, count + 1)), reverse=True)
@@ -385,7 +378,7 @@ def test_points_lie_on_a_grid_with_line_1_at_the_bottom(settings: dict[str, Any]
 def test_every_point_shows_its_stone_or_none(settings: dict[str, Any]) -> None:
     """B110: the colours in the middle of all points late in a random game, before the last passes."""
     state = next(state for state in reversed(game("go", settings)) if not state.over)
-    pixels = picture(state)
+    pixels = drawn(state)
     seen = planes(state, 0)
     places = crossings(settings)
     for (row, column), _ in np.ndenumerate(seen[:, :, 0]):
@@ -402,8 +395,8 @@ def test_the_point_in_ko_has_a_square_for_one_move() -> None:
     later = taken.after(taken.action_named("J9"))
     x, y = crossings({})[4, 3]
     for state, wood in ((before, False), (taken, True), (later, False)):
-        assert near(picture(state)[y : y + 1, x : x + 1], WOOD).all() == wood
-    changed = (picture(taken) != picture(later))[:-CAPTION].any(axis=2)
+        assert near(drawn(state)[y : y + 1, x : x + 1], WOOD).all() == wood
+    changed = (drawn(taken) != drawn(later))[:-CAPTION].any(axis=2)
     unit = crossings({})[4, 4][0] - x
     assert (
         0.3 * unit < np.ptp(np.nonzero(changed[y - unit // 2 : y + unit // 2, x - unit // 2 : x + unit // 2])[0]) < 0.6 * unit
@@ -435,7 +428,7 @@ def test_star_points_are_where_players_expect_them(rows: int, columns: int, expe
 @pytest.mark.parametrize("size", [9, 19])
 def test_star_points_are_drawn_as_dots(size: int) -> None:
     """How much darker it is near a crossing than without lines, against an ordinary crossing."""
-    pixels = picture(ucd_envs.make_rules("go", size=size).initial_state())
+    pixels = drawn(ucd_envs.make_rules("go", size=size).initial_state())
     places = crossings({"size": size})
 
     def ink(row: int, column: int) -> int:
@@ -448,7 +441,7 @@ def test_star_points_are_drawn_as_dots(size: int) -> None:
 
 def test_an_empty_hole_shows_the_paper() -> None:
     """A stone in column 1 changes the lowest hole from the colour of the paper."""
-    before, then = (picture(after(moves, "connect_four"))[:-CAPTION] for moves in ("", "1"))
+    before, then = (drawn(after(moves, "connect_four"))[:-CAPTION] for moves in ("", "1"))
     x, y = middle((before != then).any(axis=2))
     assert near(before[y : y + 1, x : x + 1], PAPER).all()
 
@@ -458,7 +451,7 @@ def test_an_empty_hole_shows_the_paper() -> None:
 )
 def test_the_bar_of_a_path_is_coloured_in_proportion(moves: str, green: float, yellow: float) -> None:
     """Along the middle of the bar, which is 600 pixels wide."""
-    pixels = picture(after(moves, "leftright", steps=4))
+    pixels = drawn(after(moves, "leftright", steps=4))
     line = pixels[50:51]
     assert abs(near(line, GREEN).sum() - 600 * green) <= 4
     assert abs(near(line, YELLOW).sum() - 600 * yellow) <= 4
@@ -467,36 +460,184 @@ def test_the_bar_of_a_path_is_coloured_in_proportion(moves: str, green: float, y
 @pytest.mark.parametrize(("moves", "colour"), [("", BLACK), ("A1", WHITE), ("pass pass", WHITE)])
 def test_a_disc_beside_the_caption_is_black_or_white_in_go(moves: str, colour: tuple[int, int, int]) -> None:
     """The last one has won by komi."""
-    foot = picture(after(moves, "go"))[-CAPTION:]
+    foot = drawn(after(moves, "go"))[-CAPTION:]
     assert [near(foot, paint).sum() > 50 for paint in (BLACK, WHITE)] == [colour == BLACK, colour == WHITE]
 
 
 @pytest.mark.parametrize(("moves", "colour"), [("", RED), ("b2", BLUE), ("b2 a1 a2 b1 c2", RED)])
 def test_a_disc_beside_the_caption_has_the_colour_of_the_player_it_names(moves: str, colour: tuple[int, int, int]) -> None:
-    foot = picture(after(moves, "tic_tac_toe"))[-CAPTION:]
+    foot = drawn(after(moves, "tic_tac_toe"))[-CAPTION:]
     assert near(foot, colour).sum() > 50
 
 
 def test_a_draw_has_no_disc_beside_its_caption() -> None:
-    foot = picture(after("b2 a1 c3 c1 b1 b3 a2 c2 a3", "tic_tac_toe"))[-CAPTION:]
+    foot = drawn(after("b2 a1 c3 c1 b1 b3 a2 c2 a3", "tic_tac_toe"))[-CAPTION:]
     assert not (near(foot, RED) | near(foot, BLUE)).any()
 
 
 def test_a_narrower_picture_can_be_asked_for() -> None:
-    assert picture(after("", "hex"), width=320).shape[1] == 320
+    assert drawn(after("", "hex"), width=320).shape[1] == 320
 
 
 def test_the_same_position_gives_the_same_picture() -> None:
     """Two move orders."""
-    assert np.array_equal(picture(after("a1 b2 c3", "hex", size=4)), picture(after("c3 b2 a1", "hex", size=4)))
+    assert np.array_equal(drawn(after("a1 b2 c3", "hex", size=4)), drawn(after("c3 b2 a1", "hex", size=4)))
 
 
 def test_drawing_does_not_change_a_state() -> None:
     """B082: looking changes nothing."""
     state = after("a1 b2", "hex", size=4)
     before = (state.data, hash(state))
-    picture(state), text(state)
+    drawn(state), text(state)
     assert (state.data, hash(state)) == before
+
+
+# Vector graphics
+
+
+def shapes(document: str, tag: str) -> list[dict[str, str]]:
+    """Attributes of all elements of a kind in an SVG document."""
+    root = ElementTree.fromstring(document)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    return [element.attrib for element in root.iter(f"{{http://www.w3.org/2000/svg}}{tag}")]
+
+
+def words_of(document: str) -> list[str]:
+    """All words that an SVG document shows."""
+    return [element.text or "" for element in ElementTree.fromstring(document).iter("{http://www.w3.org/2000/svg}text")]
+
+
+def hexadecimal(colour: tuple[int, int, int]) -> str:
+    return f"#{bytes(colour).hex()}"
+
+
+@every_example
+def test_vector_graphics_are_as_large_as_the_picture(name: str, settings: dict[str, Any]) -> None:
+    """Unless the caption needs more room, whose length depends on the font."""
+    state = game(name, settings)[0]
+    root = ElementTree.fromstring(svg(state))
+    height, width, _ = drawn(state).shape
+    assert abs(float(root.attrib["height"]) - height) < 1
+    assert abs(float(root.attrib["width"]) - width) < (1 if width == 640 else 0.1 * width)
+
+
+@every_example
+def test_equal_positions_give_equal_vector_graphics_without_a_date(name: str, settings: dict[str, Any]) -> None:
+    one, two = (svg(game(name, settings)[-1]) for _ in range(2))
+    assert one == two
+    assert not re.search(r"\d{4}-\d\d-\d\d", one)
+
+
+@every_board
+def test_vector_graphics_have_a_disc_of_the_owners_colour_for_every_stone(name: str, settings: dict[str, Any]) -> None:
+    """And one beside the caption, where the game has a winner."""
+    state = game(name, settings)[-1]
+    colours = [hexadecimal(colour) for colour in COLOURS.get(name, (RED, BLUE))]
+    discs = [disc["fill"] for disc in shapes(svg(state), "circle")]
+    seen = planes(state, 0)
+    payoffs = state.payoffs()
+    for player, colour in enumerate(colours):
+        winner = payoffs[player] == 1
+        assert discs.count(colour) == int(seen[:, :, player].sum()) + winner
+
+
+@every_board
+def test_stones_of_vector_graphics_stand_where_they_stand_in_the_picture(name: str, settings: dict[str, Any]) -> None:
+    state = next(state for state in reversed(game(name, settings)) if state.player >= 0)
+    pixels = drawn(state)
+    colours = {hexadecimal(colour): colour for colour in (RED, BLUE, YELLOW)}
+    *stones, _ = [disc for disc in shapes(svg(state), "circle") if disc["fill"] in colours]
+    assert len(stones) == state.ply
+    for disc in stones:
+        x, y = int(float(disc["cx"])), int(float(disc["cy"]))
+        assert near(pixels[y : y + 1, x : x + 1], colours[disc["fill"]]).all()
+
+
+def test_vector_graphics_name_rows_columns_and_who_is_to_move() -> None:
+    assert words_of(svg(after("b2", "tic_tac_toe"))) == [*"abc", *"123", "ply 1: player_1 to move"]
+
+
+def test_vector_graphics_have_the_game_as_their_title() -> None:
+    title = ElementTree.fromstring(svg(after("b2", "tic_tac_toe"))).find("{http://www.w3.org/2000/svg}title")
+    assert title is not None
+    assert title.text == "tic_tac_toe_v0(), ply 1: player_1 (O) to move"
+
+
+def test_nothing_of_vector_graphics_is_outside() -> None:
+    """Corners of all polygons, lines and rectangles, and all discs, of a board of each kind."""
+    for name in ucd_envs.available():
+        state = game(name, registry.examples(name)[0])[-1]
+        document = svg(state)
+        root = ElementTree.fromstring(document)
+        width, height = float(root.attrib["width"]), float(root.attrib["height"])
+        listed = [shape["points"] for tag in ("polygon", "polyline") for shape in shapes(document, tag)]
+        points = [tuple(map(float, point.split(","))) for line in listed for point in line.split()]
+        for disc in shapes(document, "circle"):
+            x, y, radius = (float(disc[key]) for key in ("cx", "cy", "r"))
+            points += [(x - radius, y - radius), (x + radius, y + radius)]
+        for box in shapes(document, "rect")[1:]:
+            x, y, right, down = (float(box[key]) for key in ("x", "y", "width", "height"))
+            points += [(x, y), (x + right, y + down)]
+        assert points
+        assert all(5 < x < width - 5 and 5 < y < height - 5 for x, y in points), name
+
+
+def test_vector_graphics_need_no_pillow() -> None:
+    program = "import ucd_envs; from ucd_envs import pictures; pictures.svg(ucd_envs.make_rules('tic_tac_toe').initial_state())"
+    assert not {"PIL", "pygame"} & modules_after(program)
+
+
+# Games without a board that is known
+
+
+def without_tiling(tiling: Any, moves: int) -> State:
+    """Tic-tac-toe after some moves, with rules that have another tiling, or none."""
+    start = ucd_envs.make_rules("tic_tac_toe").initial_state()
+    for _ in range(moves):
+        start = start.after(start.legal_actions()[0])
+    return State(replace(start.rules, tiling=tiling), start.data)
+
+
+@pytest.mark.parametrize("tiling", ["", None, "bathroom"])
+def test_a_game_without_a_tiling_is_told_in_words(tiling: Any) -> None:
+    expected = """\
+tic_tac_toe_v0()
+legal moves: c1 a2 b2 c2 a3 b3 c3
+ply 2: player_0 to move
+"""
+    assert text(without_tiling(tiling, 2)) == expected
+
+
+def test_a_finished_game_without_a_tiling_has_no_legal_moves_in_words() -> None:
+    assert text(without_tiling("", 7)) == "tic_tac_toe_v0()\nply 7: player_0 has won\n"
+
+
+def test_a_game_of_five_kernels_is_drawn_in_words() -> None:
+    """Breakthrough has no tiling: the words are the game, its legal moves and the player to move."""
+    start = write_a_game.rules(rows=4, columns=2).initial_state()
+    lines = text(start).splitlines()
+    assert lines[1:] == ["legal moves: " + " ".join(map(start.action_name, start.legal_actions())), "ply 0: player_0 to move"]
+    assert words_of(svg(start)) == lines
+    assert drawn(start).shape[2] == 3
+
+
+def test_many_legal_moves_in_words_take_several_lines() -> None:
+    start = ucd_envs.make_rules("hex", size=9).initial_state()
+    lines = text(State(replace(start.rules, tiling=""), start.data)).splitlines()
+    assert len(lines) > 4
+    assert max(map(len, lines)) <= 72
+    assert " ".join(lines[1:-1]) == "legal moves: " + " ".join(
+        f"{column}{row}" for row in range(1, 10) for column in "abcdefghi"
+    )
+
+
+def test_a_picture_of_words_shows_the_words_of_the_text() -> None:
+    state = without_tiling("", 2)
+    assert words_of(svg(state)) == text(state).splitlines()
+    pixels = drawn(state)
+    assert near(pixels[:-CAPTION], INK).sum() > 0
+    assert near(pixels[:10], PAPER).all()
+    assert pixels.shape[1] <= 640
 
 
 # Libraries
@@ -527,7 +668,7 @@ def test_a_picture_does_not_import_pygame() -> None:
 def test_a_missing_pillow_is_named_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "PIL", None)
     with pytest.raises(ImportError, match=r"\Apictures need Pillow: pip install 'ucd-planners\[render\]'\Z"):
-        picture(after("", "tic_tac_toe"))
+        drawn(after("", "tic_tac_toe"))
 
 
 def test_a_missing_pygame_is_named_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -537,7 +678,7 @@ def test_a_missing_pygame_is_named_with_what_to_install(monkeypatch: pytest.Monk
 
 
 def test_a_window_shows_the_picture() -> None:
-    pixels = picture(after("b2", "tic_tac_toe"))
+    pixels = drawn(after("b2", "tic_tac_toe"))
     screen = Screen("tic-tac-toe", pixels.shape)
     screen.show(pixels, 1_000_000)
     import pygame
@@ -548,7 +689,7 @@ def test_a_window_shows_the_picture() -> None:
 
 
 def test_a_window_that_was_closed_behind_its_back_is_opened_again() -> None:
-    pixels = picture(after("b2", "tic_tac_toe"))
+    pixels = drawn(after("b2", "tic_tac_toe"))
     screen, other = (Screen(title, pixels.shape) for title in ("one", "other"))
     other.show(pixels, 1_000_000)
     other.close()

@@ -76,7 +76,7 @@ class Talk:
         """The stones on the board by their names: X of Black, O of White."""
         board = self.engine.board
         rows, columns = board.rules.planes[:2]
-        found = ucd_envs.pictures.drawing.stones(board.state)
+        found = ucd_envs.pictures.stones(board.state)
         return {
             board.rules.initial_state().action_name(row * columns + column): ".XO"[found[row, column]]
             for row in range(rows)

@@ -12,7 +12,7 @@ import hash_game
 import pytest
 
 import ucd_envs
-from ucd_envs.pictures import drawing
+from ucd_envs import pictures
 from ucd_planners import Planner, cli
 from ucd_planners.cli.play import outcome
 
@@ -41,10 +41,10 @@ def test_two_people_play_to_a_win(monkeypatch: pytest.MonkeyPatch, capsys: pytes
 def test_the_board_is_shown_after_each_move(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = played(monkeypatch, capsys, "a1 a2 b1 b2 c1", *TIC_TAC_TOE, "--seat", "both")
     state = ucd_envs.make_rules("tic_tac_toe").initial_state()
-    boards = [drawing.text(state)]
+    boards = [pictures.text(state)]
     for name in ("a1", "a2", "b1", "b2", "c1"):
         state = state.after(state.action_named(name))
-        boards.append(drawing.text(state))
+        boards.append(pictures.text(state))
     places = [out.index(board) for board in boards]
     assert places == sorted(places)
     assert out.count("ply ") == len(boards)

@@ -160,7 +160,7 @@ class Checker:
         for garbage in GARBAGE:
             out.fill(garbage)
             self.read(kernel, *arguments, out.array)
-            results.append(out.array.tobytes())
+            results.append(bytes(out.array.tobytes()))
         if results[0] != results[1]:
             self.stop(kernel, "leaves a part of its result unwritten, or gives another result each time")
         return results[0]

@@ -10,7 +10,7 @@ import numpy as np
 
 from ucd_envs.rng import below
 from ucd_envs.rules import Rules
-from ucd_planners.graph_view.drawing import Searched
+from ucd_planners.graph_view.searched import Searched
 from ucd_planners.intervals import wilson
 from ucd_planners.search.storage import Graph
 
@@ -73,7 +73,7 @@ class SearchResult:
         return policy
 
     def to_networkx(self, most: int | None = None) -> Any:
-        """The searched graph, of the first worker if there are several, as a networkx.MultiDiGraph: see diagram.to_networkx.
+        """The searched graph, of the first worker if there are several, as a networkx.MultiDiGraph: see graph_view.networkx.
 
         most: keep only so many positions, the most visited ones. The graph is the planner's memory: raises ValueError when the
         planner has searched again or been reset since, and for a result that was copied or pickled, ImportError without

@@ -12,7 +12,7 @@ import numpy as np
 
 from ucd_envs.kernels import compiled
 from ucd_envs.rules import Rules, State
-from ucd_planners.graph_view.drawing import Searched
+from ucd_planners.graph_view.searched import Searched
 from ucd_planners.search.errors import contract_error, damage_error
 from ucd_planners.search.interface import Initial, PlayoutPolicy, SearchOptions, Selection
 from ucd_planners.search.kernels import bound_rules, bound_search

@@ -13,8 +13,8 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, BaseWrapper, OrderEnforcingWrapper
 
+from ucd_envs import pictures
 from ucd_envs.kernels import OVER
-from ucd_envs.pictures.drawing import Screen, picture, text
 from ucd_envs.registry import make_rules
 from ucd_envs.rules import Rules, State
 
@@ -55,7 +55,7 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         self._action_spaces: dict[str, gymnasium.spaces.Discrete] = {}
         self._state = np.zeros(rules.state_bytes, np.uint8)
         self._is_reset = False
-        self._screen: Screen | None = None
+        self._screen: pictures.Screen | None = None
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
         """Observation and action mask of an agent; the same object on every call."""
@@ -161,12 +161,12 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
             gymnasium.logger.warn("render() does nothing without a render_mode: pass one when the environment is made")
             return None
         if self.render_mode == "ansi":
-            return text(self.clone_state())
-        pixels = picture(self.clone_state())
+            return pictures.text(self.clone_state())
+        pixels = pictures.pixels(self.clone_state())
         if self.render_mode == "rgb_array":
             return pixels
         if self._screen is None:
-            self._screen = Screen(str(self.rules), pixels.shape)
+            self._screen = pictures.Screen(str(self.rules), pixels.shape)
         self._screen.show(pixels, FRAMES_PER_SECOND)
         return None
 

@@ -7,8 +7,7 @@ import textwrap
 from collections.abc import Callable
 from typing import Any
 
-from ucd_envs import registry
-from ucd_envs.pictures import drawing
+from ucd_envs import pictures, registry
 from ucd_envs.rules import State
 from ucd_planners.cli.console import usage
 
@@ -89,7 +88,7 @@ class Table:
 
     def show(self) -> None:
         """Prints the board."""
-        print("\n" + drawing.text(self.state), flush=True)
+        print("\n" + pictures.text(self.state), flush=True)
 
     def asked(self) -> str:
         """What the person types for the next move, in lower case."""

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ucd_envs import registry
-from ucd_envs.pictures import drawing
+from ucd_envs import pictures, registry
 from ucd_envs.rules import Rules, State
 from ucd_planners.gtp.protocol import GTPError
 
@@ -50,7 +49,7 @@ class Board:
     @property
     def bare(self) -> bool:
         """Whether there is no stone and nothing was played."""
-        return not self.moves and not drawing.stones(self.state).any()
+        return not self.moves and not pictures.stones(self.state).any()
 
     def facing(self, player: int) -> State:
         """The present position with a player to move, or over."""

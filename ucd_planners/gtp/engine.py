@@ -25,7 +25,7 @@ from contextlib import suppress
 from typing import Any
 
 import ucd_envs
-from ucd_envs.pictures import drawing
+from ucd_envs import pictures
 from ucd_planners.gtp.analysis import StoppedError, Watch
 from ucd_planners.gtp.board import Board, result, wins_at_once
 from ucd_planners.gtp.clock import Clock, Control
@@ -216,7 +216,7 @@ class Engine:
         return ""
 
     def _showboard(self, words: Words, reply: Reply) -> str:
-        return "\n" + drawing.text(self.board.state)
+        return "\n" + pictures.text(self.board.state)
 
     def _final_score(self, words: Words, reply: Reply) -> str:
         try:

@@ -1,0 +1,137 @@
+"""The description of a board: cells, stones, labels and shapes, from which text, SVG and pixels are drawn.
+
+Lengths are in cells, with x to the right and y down from the board's upper left corner. A `least` or `most` beside a length is
+its limit in pixels of the finished picture.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import NamedTuple
+
+Point = tuple[float, float]
+Colour = tuple[int, int, int]
+
+PAPER, INK, LINE = (250, 247, 240), (60, 56, 52), (168, 160, 148)
+CELL = (226, 217, 200)
+FRAME = (43, 92, 158)
+RED, BLUE, YELLOW, GREEN, VIOLET = (206, 60, 51), (52, 101, 178), (233, 185, 44), (83, 148, 91), (124, 86, 148)
+PLAYERS = (RED, BLUE, YELLOW, GREEN, VIOLET)
+"""Colours of the players' stones."""
+WOOD, BLACK, WHITE = (226, 192, 138), (36, 34, 32), (246, 246, 243)
+
+
+class Polygon(NamedTuple):
+    """A filled polygon."""
+
+    points: tuple[Point, ...]
+    fill: Colour
+
+
+class Box(NamedTuple):
+    """A rectangle from its upper left to its lower right corner, with an edge of some width; `round` is its corners' radius."""
+
+    corner: Point
+    far: Point
+    fill: Colour | None
+    edge: Colour | None = None
+    width: float = 0.0
+    least: float = 0.0
+    round: float = 0.0
+
+
+class Line(NamedTuple):
+    """A line through points, which ends half its width after the last one; joints and ends are round or straight."""
+
+    points: tuple[Point, ...]
+    colour: Colour
+    width: float
+    least: float = 0.0
+    most: float = inf
+    round: bool = False
+
+
+class Disc(NamedTuple):
+    """A filled circle."""
+
+    centre: Point
+    radius: float
+    fill: Colour
+    least: float = 0.0
+
+
+class Words(NamedTuple):
+    """A text about its middle, or to the right of its place where `left` is set; `size` is the font's."""
+
+    at: Point
+    words: str
+    size: float
+    colour: Colour = INK
+    least: float = 0.0
+    most: float = inf
+    left: bool = False
+
+
+Shape = Polygon | Box | Line | Disc | Words
+
+
+class Cell(NamedTuple):
+    """A cell by its centre."""
+
+    x: float
+    y: float
+    stone: int = 0
+    """0 for none, else player + 1."""
+    name: str = ""
+    """Shown in pictures while the cell is empty."""
+    outline: tuple[Point, ...] = ()
+    """Corners; none where the ground shows the cells."""
+
+
+class Label(NamedTuple):
+    """A coordinate beside a cell; above and below stand outside the whole board."""
+
+    cell: Cell
+    side: str
+    """"left", "right", "above" or "below"."""
+    words: str
+    """In pictures; may be empty."""
+    characters: str
+    """In text."""
+
+
+class Entry(NamedTuple):
+    """An entry of the legend below a board."""
+
+    words: str
+    colour: Colour
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A board and its caption, drawn in this order: ground, cells, stones, marks, labels, legend, caption."""
+
+    across: float
+    down: float
+    caption: str
+    """For pictures."""
+    sentence: str
+    """The caption for text, which names players by their characters too."""
+    subject: Colour | None
+    """Colour of the disc before a picture's caption."""
+    cells: tuple[Cell, ...] = ()
+    ground: tuple[Shape, ...] = ()
+    marks: tuple[Shape, ...] = ()
+    labels: tuple[Label, ...] = ()
+    legend: tuple[Entry, ...] = ()
+    lines: tuple[str, ...] = ()
+    """Lines of text instead of a board."""
+    stone_radius: float = 0.36
+    stones: tuple[Colour, ...] = PLAYERS
+    rim: float = 0.0
+    """Pixels between the cells and the labels."""
+    indent: int = 4
+    """Characters of a line of text before the leftmost cell."""
+    largest: float = inf
+    """Pixels of a cell at most."""

@@ -1,0 +1,251 @@
+"""Descriptions of positions, one function for each tiling."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from itertools import product
+from math import cos, pi, sin, sqrt
+from typing import Any
+
+import numpy as np
+
+from ucd_envs.boards.points import LETTERS
+from ucd_envs.pictures.observation import STONES, caption, name_of, seen, stones, subject, victory_of
+from ucd_envs.pictures.scene import (
+    BLACK,
+    BLUE,
+    CELL,
+    FRAME,
+    GREEN,
+    INK,
+    LINE,
+    PAPER,
+    PLAYERS,
+    RED,
+    WHITE,
+    WOOD,
+    YELLOW,
+    Box,
+    Cell,
+    Colour,
+    Disc,
+    Entry,
+    Label,
+    Line,
+    Point,
+    Scene,
+    Shape,
+    Words,
+)
+from ucd_envs.rules import State
+
+KO = 3
+"""The plane of a board of points that has a 1 where a stone must not be put at once."""
+LETTER, LONGEST_LINE = 0.36, 72
+"""Width of a letter in heights of a line, and letters of a line, in descriptions by words."""
+
+
+def describe(state: State) -> Scene:
+    """The scene of a position. A tiling that is not known, or none, gives lines of words."""
+    return TILINGS.get(state.rules.tiling or "", _words)(state)
+
+
+def _scene(
+    state: State, across: float, down: float, colours: tuple[Colour, ...] = PLAYERS, in_text: str = STONES, **parts: Any
+) -> Scene:
+    """A scene with its captions."""
+    players = state.rules.players
+    names = ("Black", "White") if colours[0] == BLACK else tuple(f"player_{player}" for player in range(players))
+    player = subject(state) if players > 1 else None
+    return Scene(
+        across,
+        down,
+        caption=caption(state, names),
+        sentence=caption(state, names, in_text),
+        subject=None if player is None else colours[player % len(colours)],
+        stones=colours,
+        **parts,
+    )
+
+
+def _letters(count: int) -> list[str]:
+    """Names of columns: a, b, c, ..."""
+    return [chr(ord("a") + column) for column in range(count)]
+
+
+def _square_cells(board: np.ndarray) -> list[list[Cell]]:
+    """Cells of a rectangle, row by row."""
+    return [[Cell(column + 0.5, row + 0.5, int(stone)) for column, stone in enumerate(line)] for row, line in enumerate(board)]
+
+
+def _coordinates(cells: list[list[Cell]]) -> tuple[Label, ...]:
+    """Letters above the columns, and numbers beside the rows."""
+    above = [Label(cell, "above", letter, letter) for cell, letter in zip(cells[0], _letters(len(cells[0])), strict=True)]
+    left = [Label(row[0], "left", str(number), str(number)) for number, row in enumerate(cells, 1)]
+    return (*above, *left)
+
+
+def _flat(cells: list[list[Cell]]) -> tuple[Cell, ...]:
+    return tuple(cell for row in cells for cell in row)
+
+
+def _lattice(xs: list[float], ys: list[float], colour: Colour) -> list[Shape]:
+    """Lines up and down at each x, and across at each y."""
+    across = [Line(((xs[0], y), (xs[-1], y)), colour, 1 / 40, least=1) for y in ys]
+    down = [Line(((x, ys[0]), (x, ys[-1])), colour, 1 / 40, least=1) for x in xs]
+    return [*across, *down]
+
+
+def _squares(state: State) -> Scene:
+    """Cells as squares."""
+    board = stones(state)
+    rows, columns = board.shape
+    cells = _square_cells(board)
+    lines = _lattice([*map(float, range(columns + 1))], [*map(float, range(rows + 1))], LINE)
+    ground = (Box((0, 0), (columns, rows), CELL), *lines)
+    return _scene(state, columns, rows, cells=_flat(cells), ground=ground, labels=_coordinates(cells))
+
+
+def _hexagon(x: float, y: float) -> tuple[Point, ...]:
+    """Corners of a hexagon around a centre, clockwise from the topmost."""
+    return tuple((x + sin(pi * k / 3) / sqrt(3), y - cos(pi * k / 3) / sqrt(3)) for k in range(6))
+
+
+def _hexagonal(state: State) -> Scene:
+    """Cells as hexagons in slanting rows, inside the borders that each player joins, in the player's colour."""
+    board = stones(state)
+    rows, columns = board.shape
+
+    def cell(row: int, column: int) -> Cell:
+        x, y = column + row / 2 + 0.5, (1.5 * row + 1) / sqrt(3)
+        return Cell(x, y, int(board[row, column]), outline=_hexagon(x, y))
+
+    cells = [[cell(row, column) for column in range(columns)] for row in range(rows)]
+    first, last = cells[0], cells[-1]
+    sides = (
+        (BLUE, [row[0].outline[corner] for row in cells for corner in (5, 4)]),
+        (BLUE, [row[-1].outline[corner] for row in cells for corner in (1, 2)]),
+        (RED, [cell.outline[corner] for cell in first for corner in (5, 0)] + [first[-1].outline[1]]),
+        (RED, [cell.outline[corner] for cell in last for corner in (4, 3)] + [last[-1].outline[2]]),
+    )
+    ground = tuple(Line(tuple(points), colour, 1 / 5, least=6, most=12, round=True) for colour, points in sides)
+    return _scene(
+        state,
+        columns + (rows - 1) / 2,
+        (1.5 * rows + 0.5) / sqrt(3),
+        cells=_flat(cells),
+        ground=ground,
+        labels=_coordinates(cells),
+        rim=6,
+    )
+
+
+def _hexagon_of_cells(state: State) -> Scene:
+    """Hexagonal cells within a hexagon, the empty ones with their names; stones that show how the game was won are marked."""
+    board = stones(state)
+    rows, columns = board.shape
+    cells: list[Cell] = []
+    labels: list[Label] = []
+    on_board = seen(state, 0)[:, :, 2] == 1
+    for row, letter in enumerate(_letters(rows)):
+        line: list[Cell] = []
+        for column in np.flatnonzero(on_board[row]).tolist():
+            x, y = column - row / 2 + columns / 4 + 0.25, (1.5 * row + 1) / sqrt(3)
+            line.append(Cell(x, y, int(board[row, column]), name_of(state, len(cells) + len(line)), _hexagon(x, y)))
+        labels += [Label(line[0], "left", letter, letter), Label(line[-1], "right", "", str(len(line)))]
+        cells += line
+    victory = victory_of(state)
+    marks = tuple(Disc((cells[action].x, cells[action].y), 0.14, PAPER) for action in (victory.cells if victory else ()))
+    return _scene(state, columns, (1.5 * rows + 0.5) / sqrt(3), cells=tuple(cells), labels=tuple(labels), marks=marks, indent=3)
+
+
+def stars(rows: int, columns: int) -> list[tuple[int, int]]:
+    """Row and column of the marked points of a board: by the corners, in the centre, and by the sides of a large one."""
+    corners = [{2, count - 3} if count < 13 else {3, count - 4} for count in (rows, columns)]
+    middles = [{count // 2} if count % 2 else set() for count in (rows, columns)]
+    lines = corners if min(rows, columns) >= 7 else [set(), set()]
+    sides = middles if min(rows, columns) >= 15 else [set(), set()]
+    pairs = [(lines[0], lines[1]), (middles[0], middles[1]), (lines[0], sides[1]), (sides[0], lines[1])]
+    return sorted(point for across in pairs for point in product(*across))
+
+
+def _points(state: State) -> Scene:
+    """Stones on the crossings of lines, the first row at the bottom; a small square where a ko forbids a stone."""
+    board = stones(state)
+    rows, columns = board.shape
+    cells = _square_cells(board[::-1])[::-1]
+    middles = [cell.x for cell in cells[0]], [row[0].y for row in cells]
+    dots = [Disc((cells[row][column].x, cells[row][column].y), 0.09, INK, least=2.5) for row, column in stars(rows, columns)]
+    forbidden = seen(state, 0)[:, :, KO : KO + 1].any(axis=2) & (board == 0)
+    kos = [cells[row][column] for row, column in np.argwhere(forbidden).tolist()]
+    squares = [Box((x - 0.2, y - 0.2), (x + 0.2, y + 0.2), WOOD, INK, 1 / 20, least=2) for x, y, *_ in kos]
+    below = [Label(cell, "below", letter, letter) for cell, letter in zip(cells[0], LETTERS, strict=False)]
+    left = [Label(row[0], "left", str(number), str(number)) for number, row in enumerate(cells, 1)]
+    return _scene(
+        state,
+        columns,
+        rows,
+        (BLACK, WHITE),
+        cells=_flat(cells),
+        ground=(Box((0, 0), (columns, rows), WOOD), *_lattice(middles[0], middles[1], INK), *dots),
+        marks=tuple(squares),
+        labels=(*below, *left),
+        stone_radius=0.47,
+        indent=3,
+    )
+
+
+def _columns(state: State) -> Scene:
+    """A frame with holes, the columns numbered below."""
+    board = stones(state)
+    rows, columns = board.shape
+    cells = _square_cells(board)
+    holes = [Disc((cell.x, cell.y), 0.4, PAPER) for cell in _flat(cells) if not cell.stone]
+    labels = [Label(cell, "below", str(number), str(number % 10)) for number, cell in enumerate(cells[-1], 1)]
+    return _scene(
+        state,
+        columns,
+        rows,
+        (RED, YELLOW),
+        cells=_flat(cells),
+        ground=(Box((0, 0), (columns, rows), FRAME, round=1 / 4), *holes),
+        labels=tuple(labels),
+        stone_radius=0.4,
+        indent=0,
+    )
+
+
+def _track(state: State) -> Scene:
+    """One bar: steps to the left, steps to the right, steps to go, with their numbers below."""
+    planes, total = seen(state, 0), state.rules.planes[1]
+    left, right = (int(planes[:, :, plane].sum()) for plane in range(2))
+    bars, legend, x = [], [], 0.0
+    for word, steps, colour in (("left", left, GREEN), ("right", right, YELLOW), ("to go", total - left - right, CELL)):
+        length = 10 * steps / total
+        bars += [Box((x, 0), (x + length, 1), colour)] if steps else []
+        legend.append(Entry(f"{word} {steps}", colour))
+        x += length
+    frame = Box((0, 0), (10, 1), None, LINE, least=2)
+    return _scene(state, 10, 1, in_text="", ground=(*bars, frame), legend=tuple(legend))
+
+
+def _words(state: State) -> Scene:
+    """The game and its legal moves in words."""
+    told = [str(state.rules)]
+    if not state.over:
+        told.append("legal moves: " + " ".join(name_of(state, action) for action in state.legal_actions()))
+    lines = [line for text in told for line in textwrap.wrap(text, LONGEST_LINE, break_on_hyphens=False)]
+    words = tuple(Words((0, row + 0.5), line, 0.7, left=True) for row, line in enumerate(lines))
+    across = LETTER * max(map(len, lines))
+    return _scene(state, across, len(lines), in_text="", ground=words, lines=tuple(lines), largest=20)
+
+
+TILINGS: dict[str, Callable[[State], Scene]] = {
+    "square": _squares,
+    "hexagonal": _hexagonal,
+    "hexagon": _hexagon_of_cells,
+    "points": _points,
+    "column": _columns,
+    "track": _track,
+}
