@@ -27,7 +27,7 @@ from ucd_planners.arena.store import Store, configuration
 from ucd_planners.experiments import MODULES, bhrf, cmc, experiment_named, picture, ucd, ucd_go
 from ucd_planners.experiments.experiment import Report, Row, Setting, measured, reproduce, write_rows
 from ucd_planners.intervals import wilson
-from ucd_planners.notation import parsed, planner_from
+from ucd_planners.notation import parse, planner_from
 from ucd_planners.playouts import BHRF, GoExpert, GoInitial
 from ucd_planners.selection.rave import RAVE
 
@@ -64,14 +64,14 @@ def test_an_experiment_has_its_name(name: str) -> None:
 )
 def test_an_experiment_has_the_games_and_settings_of_the_paper(name: str, games: int, settings: int) -> None:
     chosen = experiment_named(name)
-    each = [setting.contest.games for setting in chosen.settings(chosen.games, 0)]
+    each = [setting.match.games for setting in chosen.settings(chosen.games, 0)]
     assert each == [games] * settings
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_no_two_settings_are_the_same(name: str) -> None:
     settings = experiment_named(name).settings(2, 0)
-    texts = {configuration(setting.contest) for setting in settings}
+    texts = {configuration(setting.match) for setting in settings}
     labels = {tuple(setting.labels.values()) for setting in settings}
     assert len(texts) == len(labels) == len(settings)
 
@@ -103,11 +103,11 @@ def test_the_planners_of_go_have_the_labels_parameters() -> None:
     """With the opponents of the paper, on 6x6 with komi 5.5 and 10,000 playouts."""
     for name, preset, opponent in (("ucd-go", "ucd", ucd_go.UCT), ("ucd-rave", "rave_ucd", ucd_go.RAVE)):
         for setting in experiment_named(name).settings(2, 0):
-            found, written = parsed(setting.contest.a)
+            found, written = parse(setting.match.a)
             assert found == preset
             assert {key: float(value) for key, value in setting.labels.items()}.items() <= written.items()
-            assert setting.contest.b == opponent
-            assert (setting.contest.settings, setting.contest.budget) == ({"size": 6, "komi": 5.5}, {"playouts": 10_000})
+            assert setting.match.b == opponent
+            assert (setting.match.settings, setting.match.budget) == ({"size": 6, "komi": 5.5}, {"playouts": 10_000})
 
 
 @pytest.mark.parametrize("name", ["cmc", "cmc-hex", "cmc-go"])
@@ -116,13 +116,13 @@ def test_the_planners_of_cmc_have_the_labels_parameters(name: str) -> None:
     settings = experiment_named(name).settings(2, 0)
     for setting in settings:
         prob, threshold = int(setting.labels["prob"]) / 100, int(setting.labels["B"]) / 100
-        assert parsed(setting.contest.a) == ("cmc", {"prob": prob, "threshold": threshold, "c": 0.3})
-        assert parsed(setting.contest.b) == ("uct", {"c": 0.3})
+        assert parse(setting.match.a) == ("cmc", {"prob": prob, "threshold": threshold, "c": 0.3})
+        assert parse(setting.match.b) == ("uct", {"c": 0.3})
         first, value = next(iter(setting.labels.items()))
         if first == "base":
-            assert (setting.contest.settings, setting.contest.budget) == ({"base": int(value)}, {"playouts": 1000})
+            assert (setting.match.settings, setting.match.budget) == ({"base": int(value)}, {"playouts": 1000})
         else:
-            assert setting.contest.budget == {"playouts": 1000} if value == "1000 playouts" else {"seconds": 0.01}
+            assert setting.match.budget == {"playouts": 1000} if value == "1000 playouts" else {"seconds": 0.01}
     points = {(setting.labels["prob"], setting.labels["B"]) for setting in settings}
     percents = ("0", "20", "35", "50", "75", "100")
     assert points == {(prob, "0") for prob in percents} | {
@@ -134,7 +134,7 @@ def test_the_planners_of_cmc_have_the_labels_parameters(name: str) -> None:
 def test_the_planners_of_bhrf_have_the_labels_parameters(name: str) -> None:
     """The opponent is the same program without the policy, priors in both."""
     for setting in experiment_named(name).settings(2, 0):
-        one, two = (planner_from(text, **setting.contest.budget) for text in (setting.contest.a, setting.contest.b))
+        one, two = (planner_from(text, **setting.match.budget) for text in (setting.match.a, setting.match.b))
         assert one.selection == two.selection == RAVE()
         assert one.initial == two.initial == GoInitial()
         labels = setting.labels
@@ -144,7 +144,7 @@ def test_the_planners_of_bhrf_have_the_labels_parameters(name: str) -> None:
         assert one.policies[1:] == expert
         if name == "bhrf":
             assert policy == planner_from(f"rave(policies='{bhrf.POLICIES[labels['policy']]}')", playouts=1).policies[0]
-            assert setting.contest.budget == bhrf.BUDGETS[labels["budget"]]
+            assert setting.match.budget == bhrf.BUDGETS[labels["budget"]]
         elif name == "bhrf-playouts":
             assert (policy, one.playouts, two.playouts) == (BHRF(), int(labels["playouts"]), 10_000)
         else:
@@ -156,7 +156,7 @@ def test_the_planners_of_bhrf_have_the_labels_parameters(name: str) -> None:
 def test_labels_are_those_of_the_planner(name: str) -> None:
     for setting in experiment_named(name).settings(2, 0):
         depths = [f"{depth}={setting.labels[depth]}" for depth in ("d1", "d2", "d3") if setting.labels[depth]]
-        assert setting.contest.a == f"{setting.labels['planner']}({','.join([*depths, 'c=0.3'])})"
+        assert setting.match.a == f"{setting.labels['planner']}({','.join([*depths, 'c=0.3'])})"
 
 
 @pytest.mark.parametrize("name", ["leftright-readings", "ucd-hex-readings"])
@@ -164,20 +164,20 @@ def test_a_reading_is_in_the_text_of_its_planner_and_of_the_opponent(name: str) 
     """But where a tree cannot have it."""
     for setting in experiment_named(name).settings(2, 0):
         options = ucd.READINGS[setting.labels["reading"]]
-        assert setting.contest.a.startswith(setting.labels["planner"].partition("(")[0])
-        assert setting.contest.a.endswith(f",{options})" if options else "c=0.3)")
-        if isinstance(setting.contest, Match):
-            assert setting.contest.b == (f"uct(c=0.3,{options})" if options and options != "store=nodes" else "uct(c=0.3)")
+        assert setting.match.a.startswith(setting.labels["planner"].partition("(")[0])
+        assert setting.match.a.endswith(f",{options})" if options else "c=0.3)")
+        if isinstance(setting.match, Match):
+            assert setting.match.b == (f"uct(c=0.3,{options})" if options and options != "store=nodes" else "uct(c=0.3)")
 
 
 def test_the_seed_reaches_every_contest() -> None:
-    assert {setting.contest.seed for setting in HEX.settings(2, 7)} == {7}
+    assert {setting.match.seed for setting in HEX.settings(2, 7)} == {7}
 
 
 # Figures.
 
 MATCH = Match("tic_tac_toe", "uct", "uct", games=4)
-SOLO = Solo("leftright", "uct", games=4)
+SOLO = Match("leftright", "uct", None, games=4)
 
 
 def row_of(contest: Match | Solo, *payoffs: float) -> Row:
@@ -187,7 +187,7 @@ def row_of(contest: Match | Solo, *payoffs: float) -> Row:
 
 
 def test_the_row_of_a_match_has_its_columns_in_order() -> None:
-    figures = ["games", "percent", "standard_error", "wilson_low", "wilson_high", "distinct_games"]
+    figures = ["games", "percent", "standard_error", "interval_low", "interval_high", "distinct_games"]
     assert list(row_of(MATCH, 1.0)) == ["planner", *figures, "paper", "playouts_per_second"]
 
 
@@ -205,7 +205,7 @@ def test_the_standard_error_of_a_match_is_that_of_a_share() -> None:
 
 def test_the_interval_of_a_match_is_wilsons() -> None:
     row = row_of(MATCH, 1.0, 0.5, 0.0, 1.0)
-    assert [row["wilson_low"], row["wilson_high"]] == [round(100 * end, 4) for end in wilson(2.5, 4)]
+    assert [row["interval_low"], row["interval_high"]] == [round(100 * end, 4) for end in wilson(2.5, 4)]
 
 
 def test_distinct_games_of_a_match_are_counted() -> None:
@@ -463,8 +463,8 @@ def test_fewer_games_than_there_are_give_the_table_of_fewer(whole_run: Path, tmp
     settings = HEX.settings(4, 0)
     with Store(whole_run / "ucd-hex.sqlite") as old, Store(tmp_path / "ucd-hex.sqlite") as new:
         for setting in settings:
-            later = [replace(game, number=game.number + 2, payoff=0.5) for game in old.games(setting.contest)]
-            new.append(setting.contest, [*old.games(setting.contest), *later])
+            later = [replace(game, number=game.number + 2, payoff=0.5) for game in old.games(setting.match)]
+            new.append(setting.match, [*old.games(setting.match), *later])
     assert cli.main(words(tmp_path)) == 0
     assert table(tmp_path) == table(whole_run)
 

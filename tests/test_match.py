@@ -245,7 +245,7 @@ def test_jobs_out_of_range_are_refused(jobs: Any) -> None:
 def solo(**changes: Any) -> Solo:
     """A quick game of one player."""
     usual: dict[str, Any] = {"settings": {"steps": 6}, "budget": {"playouts": 20}, "games": 3, "seed": 5}
-    return Solo("leftright", "uct(c=0.3)", **(usual | changes))
+    return Match("leftright", "uct(c=0.3, None)", **(usual | changes))
 
 
 def test_a_solo_is_played_from_the_only_seat() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ucd_planners.notation import LONGEST, parameters, parsed, planner_from, setting_from
+from ucd_planners.notation import LONGEST, parameters, parse, planner_from, setting_from
 from ucd_planners.planner import Planner
 from ucd_planners.presets import PRESETS, uct
 from ucd_planners.selection.ucd import UCD
@@ -120,11 +120,11 @@ UNPARSABLE = [
     ],
 )
 def test_the_grammar_reads(text: str, name: str, written: dict[str, Any]) -> None:
-    assert parsed(text) == (name, written)
+    assert parse(text) == (name, written)
 
 
 def test_a_whole_number_is_read_as_one() -> None:
-    assert isinstance(parsed("uct(playouts=5)")[1]["playouts"], int)
+    assert isinstance(parse("uct(playouts=5)")[1]["playouts"], int)
 
 
 def test_a_number_with_a_point_is_not_a_whole_number() -> None:
@@ -138,17 +138,17 @@ def test_other_text_does_not_parse(text: str) -> None:
         ValueError,
         match=r"\Aplanner .* does not parse: expected name\(key=value, \.\.\.\), such as ucd\(.*\) or uct\(policies='.*'\)\Z",
     ):
-        parsed(text)
+        parse(text)
 
 
 def test_a_text_of_the_greatest_length_is_read() -> None:
-    assert parsed("uct(c=1)".ljust(LONGEST)) == ("uct", {"c": 1})
+    assert parse("uct(c=1)".ljust(LONGEST)) == ("uct", {"c": 1})
 
 
 @pytest.mark.parametrize("text", ["uct(c=1)".ljust(LONGEST + 1), "uct(c=" + "-" * 100_000 + "1)", "(" * 10**7])
 def test_a_longer_text_is_refused_without_repeating_it(text: str) -> None:
     with pytest.raises(ValueError, match=rf"\Aa planner's text must have at most {LONGEST} characters, not {len(text)}\Z"):
-        parsed(text)
+        parse(text)
 
 
 @pytest.mark.parametrize("unit", [" ", "c=1,", "c=1 ,", "c = 1 , ", "a", "1", "'", "''", "=", "\n", "c='1',"])
@@ -157,7 +157,7 @@ def test_a_hostile_text_is_answered_at_once(unit: str) -> None:
     text = ("uct(" + unit * LONGEST)[: LONGEST - 1] + "!"
     began = time.process_time()
     with pytest.raises(ValueError, match="does not parse"):
-        parsed(text)
+        parse(text)
     assert time.process_time() - began < 0.5
 
 

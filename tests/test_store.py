@@ -21,7 +21,7 @@ from ucd_planners.arena.match import Game, Match, Solo
 from ucd_planners.arena.store import Store
 
 MATCH = Match("hex", "uct(c=0.3)", "ucd", {"size": 3}, {"playouts": 20}, games=10, seed=5)
-SOLO = Solo("leftright", "uct(c=0.3)", {"steps": 5}, {"playouts": 20}, games=5, seed=5)
+SOLO = Match("leftright", "uct(c=0.3, None)", {"steps": 5}, {"playouts": 20}, games=5, seed=5)
 
 
 def game(number: int, **changes: Any) -> Game:

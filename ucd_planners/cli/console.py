@@ -24,6 +24,21 @@ def usage() -> Iterator[None]:
         raise UsageError(str(error)) from error
 
 
+def game_from(text: str | None) -> tuple[str | None, dict[str, Any]]:
+    """Returns the name and the settings of a game written as my_module:rules(size=5), or of a name alone.
+
+    Raises ValueError for a text with brackets that does not parse.
+    """
+    from ucd_planners.notation import parse
+
+    if text is None or "(" not in text:
+        return text, {}
+    try:
+        return parse(text)
+    except ValueError:
+        raise ValueError(f"game {text!r} does not parse: expected a name, or name(key=value, ...)") from None
+
+
 def settings_from(words: Sequence[str], game: str | None) -> dict[str, Any]:
     """A game's settings from the options that are not the command's own: --size 5 or --size=5; --swap alone is true.
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ucd_planners.arena.match import Match, Solo
+from ucd_planners.arena.match import Match
 from ucd_planners.experiments import picture
 from ucd_planners.experiments.experiment import Experiment, Row, Setting
 
@@ -54,11 +54,16 @@ def labels(planner: str, d1: str = "", d2: str = "", d3: str = "") -> dict[str, 
     return {"planner": planner, "d1": d1, "d2": d2, "d3": d3}
 
 
+def leftright(planner: str, games: int, seed: int) -> Match:
+    """Returns runs of a planner on LeftRight, 300 steps, 100 playouts a move."""
+    return Match("leftright_v0", planner, None, {"steps": 300}, {"playouts": 100}, games, seed)
+
+
 def leftright_settings(games: int, seed: int) -> list[Setting]:
     """[UCD Figure 4]: 300 steps, 100 playouts a move. The figures of the paper are those of its words."""
 
-    def run(planner: str) -> Solo:
-        return Solo("leftright_v0", planner, {"steps": 300}, {"playouts": 100}, games, seed)
+    def run(planner: str) -> Match:
+        return leftright(planner, games, seed)
 
     settings = [
         Setting(labels("uct"), run(UCT), 81.5),
@@ -103,8 +108,8 @@ def leftright_readings(games: int, seed: int) -> list[Setting]:
         for name, planner, paper in (("uct", UCT, 81.5), ("update_all", UPDATE_ALL, 77.7), ("ucd", ucd("0", "0", "0"), None)):
             if reading == "nodes" and name != "ucd":
                 continue
-            solo = Solo("leftright_v0", under(reading, planner), {"steps": 300}, {"playouts": 100}, games, seed)
-            settings.append(Setting({"reading": reading, "planner": name}, solo, paper))
+            match = leftright(under(reading, planner), games, seed)
+            settings.append(Setting({"reading": reading, "planner": name}, match, paper))
     return settings
 
 
@@ -174,7 +179,7 @@ EXPERIMENTS = {
         name="leftright",
         title="LeftRight, 300 steps, 100 playouts a move, c = 0.3",
         source="[UCD Figure 4]",
-        said="d3 = 1 is a huge gain, raising d1 always helps, d2 hardly matters; the best is (inf, 0, 1)",
+        claim="d3 = 1 is a huge gain, raising d1 always helps, d2 hardly matters; the best is (inf, 0, 1)",
         games=200,
         settings=leftright_settings,
         draw=draw_leftright,
@@ -183,7 +188,7 @@ EXPERIMENTS = {
         name="ucd-hex",
         title="Hex 5x5 opened at b2, 1,000 playouts a move, c = 0.3, against UCT",
         source="[UCD Figures 5 and 6]",
-        said="d1 = 0 is always above 53, d1 = 1 between 48 and 62; the best is (0, 1, 2)",
+        claim="d1 = 0 is always above 53, d1 = 1 between 48 and 62; the best is (0, 1, 2)",
         games=400,
         settings=hex_settings,
         draw=draw_hex,
@@ -192,7 +197,7 @@ EXPERIMENTS = {
         name="leftright-readings",
         title="LeftRight, 300 steps, 100 playouts a move, c = 0.3, under each reading of the paper",
         source="[UCD Figure 4]",
-        said="plain UCT has 81.5 and update-all 77.7",
+        claim="plain UCT has 81.5 and update-all 77.7",
         games=100,
         settings=leftright_readings,
         draw=draw_readings("LeftRight, 300 steps, under each reading"),
@@ -201,7 +206,7 @@ EXPERIMENTS = {
         name="ucd-hex-readings",
         title="Hex 5x5 opened at b2, 1,000 playouts a move, c = 0.3, against UCT, under each reading of the paper",
         source="[UCD Figures 5 and 6]",
-        said="(0, 1, 2) has 63.5 and update-all 51.5",
+        claim="(0, 1, 2) has 63.5 and update-all 51.5",
         games=2000,
         settings=hex_readings,
         draw=draw_readings("Hex 5x5 against UCT, under each reading"),
