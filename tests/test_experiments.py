@@ -22,7 +22,7 @@ from xml.etree import ElementTree
 import pytest
 
 from ucd_planners import cli
-from ucd_planners.arena.match import Game, Match, Solo
+from ucd_planners.arena.match import Game, Match
 from ucd_planners.arena.store import Store, configuration
 from ucd_planners.experiments import MODULES, bhrf, cmc, experiment_named, picture, ucd, ucd_go
 from ucd_planners.experiments.experiment import Report, Row, Setting, measured, reproduce, write_rows
@@ -166,24 +166,24 @@ def test_a_reading_is_in_the_text_of_its_planner_and_of_the_opponent(name: str) 
         options = ucd.READINGS[setting.labels["reading"]]
         assert setting.match.a.startswith(setting.labels["planner"].partition("(")[0])
         assert setting.match.a.endswith(f",{options})" if options else "c=0.3)")
-        if isinstance(setting.match, Match):
+        if setting.match.b is not None:
             assert setting.match.b == (f"uct(c=0.3,{options})" if options and options != "store=nodes" else "uct(c=0.3)")
 
 
-def test_the_seed_reaches_every_contest() -> None:
+def test_the_seed_reaches_every_match() -> None:
     assert {setting.match.seed for setting in HEX.settings(2, 7)} == {7}
 
 
 # Figures.
 
 MATCH = Match("tic_tac_toe", "uct", "uct", games=4)
-SOLO = Match("leftright", "uct", None, games=4)
+ALONE = Match("leftright", "uct", games=4)
 
 
-def row_of(contest: Match | Solo, *payoffs: float) -> Row:
+def row_of(match: Match, *payoffs: float) -> Row:
     """The row of games with these payoffs, all but the first two with different moves."""
-    games = [Game(i, 0, (max(i, 1),), payoff, (30, 70), (0.5, 0.1)) for i, payoff in enumerate(payoffs)]
-    return measured(Setting({"planner": "x"}, contest, 12.5), games)
+    games = [Game(i, 0, (max(i, 1),), (payoff, 1 - payoff), (30, 70), (0.5, 0.1)) for i, payoff in enumerate(payoffs)]
+    return measured(Setting({"planner": "x"}, match, 12.5), games)
 
 
 def test_the_row_of_a_match_has_its_columns_in_order() -> None:
@@ -191,8 +191,9 @@ def test_the_row_of_a_match_has_its_columns_in_order() -> None:
     assert list(row_of(MATCH, 1.0)) == ["planner", *figures, "paper", "playouts_per_second"]
 
 
-def test_the_row_of_a_solo_has_its_columns_in_order() -> None:
-    assert list(row_of(SOLO, 1.0)) == ["planner", "games", "percent", "standard_error", "paper", "playouts_per_second"]
+def test_the_row_of_one_planner_has_its_columns_in_order() -> None:
+    figures = ["games", "percent", "standard_error", "interval_low", "interval_high"]
+    assert list(row_of(ALONE, 1.0)) == ["planner", *figures, "paper", "playouts_per_second"]
 
 
 def test_percent_of_a_match_counts_draws_half() -> None:
@@ -212,22 +213,22 @@ def test_distinct_games_of_a_match_are_counted() -> None:
     assert row_of(MATCH, 1.0, 0.5, 0.0, 1.0)["distinct_games"] == 3
 
 
-def test_percent_of_a_solo_is_the_mean_payoff() -> None:
-    assert row_of(SOLO, 0.5, 0.75)["percent"] == 62.5
+def test_percent_of_one_planner_is_the_mean_payoff() -> None:
+    assert row_of(ALONE, 0.5, 0.75)["percent"] == 62.5
 
 
-def test_the_standard_error_of_a_solo_is_that_of_the_mean() -> None:
+def test_the_standard_error_of_one_planner_is_that_of_the_mean() -> None:
     """Payoffs 1/2 and 3/4 have the sample variance 2 (1/8)^2 = 1/32: sqrt(1/32 / 2) = 1/8."""
-    assert row_of(SOLO, 0.5, 0.75)["standard_error"] == 12.5
+    assert row_of(ALONE, 0.5, 0.75)["standard_error"] == 12.5
 
 
 def test_one_run_has_no_standard_error() -> None:
-    assert row_of(SOLO, 0.5)["standard_error"] is None
+    assert row_of(ALONE, 0.5)["standard_error"] is None
 
 
-@pytest.mark.parametrize("contest", [MATCH, SOLO])
-def test_without_games_nothing_is_known(contest: Match | Solo) -> None:
-    row = row_of(contest)
+@pytest.mark.parametrize("match", [MATCH, ALONE])
+def test_without_games_nothing_is_known(match: Match) -> None:
+    row = row_of(match)
     assert [row[column] for column in ("games", "percent", "standard_error", "playouts_per_second")] == [0, None, None, None]
 
 
@@ -463,7 +464,7 @@ def test_fewer_games_than_there_are_give_the_table_of_fewer(whole_run: Path, tmp
     settings = HEX.settings(4, 0)
     with Store(whole_run / "ucd-hex.sqlite") as old, Store(tmp_path / "ucd-hex.sqlite") as new:
         for setting in settings:
-            later = [replace(game, number=game.number + 2, payoff=0.5) for game in old.games(setting.match)]
+            later = [replace(game, number=game.number + 2, payoffs=(0.5, 0.5)) for game in old.games(setting.match)]
             new.append(setting.match, [*old.games(setting.match), *later])
     assert cli.main(words(tmp_path)) == 0
     assert table(tmp_path) == table(whole_run)

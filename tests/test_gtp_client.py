@@ -22,8 +22,8 @@ import pytest
 from ucd_envs import registry
 from ucd_envs.formats import sgf
 from ucd_planners import cli
-from ucd_planners.arena.agents import GTPAgent, StoppedError, PlannerAgent, agent_from
-from ucd_planners.arena.match import Game, Match, Solo, play_game, play_match
+from ucd_planners.arena.agents import GTPAgent, PlannerAgent, StoppedError, agent_from
+from ucd_planners.arena.match import Game, Match, play_game, play_match
 from ucd_planners.arena.schedule import play_matches
 from ucd_planners.arena.store import Store
 from ucd_planners.gtp import client
@@ -457,7 +457,7 @@ def test_a_failed_game_counts_for_nobody(kind: str, tmp_path: Path) -> None:
     assert [game.number for game in told] == list(range(6))
     assert all(re.fullmatch(reason, game.failure) for game in result.failures), result.failures
     assert all(math.isnan(game.payoff) for game in result.failures)
-    assert result.tally().games == 3
+    assert result.score().games == 3
     assert len(fake.pids()) == 3
 
 
@@ -496,7 +496,7 @@ def test_ctrl_c_ends_programs(tmp_path: Path) -> None:
 
 def test_a_solo_is_not_for_programs() -> None:
     with pytest.raises(ValueError, match="a program that speaks GTP plays games of two players, but leftright_v0"):
-        Match("leftright", "gtp('cat', None)")
+        Match("leftright", "gtp('cat')")
 
 
 # Stores.
@@ -504,7 +504,7 @@ def test_a_solo_is_not_for_programs() -> None:
 
 def test_a_failed_game_is_not_stored(tmp_path: Path) -> None:
     match = hex_match("gtp('cat')")
-    good = Game(0, 0, (1,), 1.0, (10, 0), (0.1, 0.0))
+    good = Game(0, 0, (1,), (1.0, 0.0), (10, 0), (0.1, 0.0))
     with Store(tmp_path / "games.sqlite") as store:
         store.append(match, [good, replace(good, number=1, failure="b has ended")])
         assert (store.games(match), store.missing(match)) == ([good], [1, 2, 3])

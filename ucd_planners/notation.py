@@ -24,6 +24,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from ucd_planners.options import PlannerOptions, refuse_old_names
 from ucd_planners.planner import Planner
 from ucd_planners.playouts import INITIAL, POLICIES, Policy, Priors
@@ -72,7 +74,7 @@ def player_from(text: str, **defaults: Any) -> Any:
     refuse_unknown(name, written, parameters(name))
     if "policies" in written:
         written["policies"] = policies_from(written["policies"])
-    if "initial" in written:
+    if written.get("initial") is not None:
         written["initial"] = initial_from(written["initial"])
     written = {key: value for key, value in written.items() if value is not None or key not in ("playouts", "seconds")}
     if "playouts" in written or "seconds" in written:
@@ -207,9 +209,10 @@ def canonical(text: str, **defaults: Any) -> str:
     refuse_unknown(name, written, parameters(name))
     budget = ("playouts", "seconds")
     if all(written.get(key) is None for key in budget):
-        written = {key: value for key, value in written.items() if key not in budget} | defaults
+        plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in defaults.items()}
+        written = {key: value for key, value in written.items() if key not in budget} | plain
     for option, makers in (("policies", POLICIES), ("initial", INITIAL)):
-        if option in written:
+        if written.get(option) is not None:
             each = parse_all(written[option], option, next(iter(makers)))
             makers_of = [found(one, makers, GROUPS[option], option) for one, _ in each]
             written[option] = " ".join(

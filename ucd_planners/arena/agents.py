@@ -78,7 +78,10 @@ def agent_from(text: str, budget: Mapping[str, Any]) -> Agent:
         return GTPAgent(**written)
     made = player_from(text, **budget)
     if isinstance(made, Planner):
-        return PlannerAgent(made, {} if made.playouts or made.seconds else budget)
+        own = made.playouts is not None or made.seconds is not None
+        if not own and not budget:
+            raise ValueError(f"{text} has no budget: give it, or the match, playouts or seconds")
+        return PlannerAgent(made, {} if own else budget)
     if isinstance(made, type) or not all(callable(getattr(made, method, None)) for method in METHODS):
         raise ValueError(f"{name} makes no selection, planner or agent, but {made!r}")
     agent: Agent = made

@@ -89,7 +89,7 @@ def play_batches(
             team.stop()
             for future in [future for future in running if not future.cancel()]:
                 if executor is None or future.done():
-                    with suppress(Exception):
+                    with suppress(Exception, KeyboardInterrupt):
                         keep(running[future].match, future.result())
     return True
 
