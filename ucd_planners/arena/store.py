@@ -194,7 +194,7 @@ def configuration(match: Match) -> str:
     rules = registry.make_rules(match.game, **match.settings)
     written = {
         "planners": [canonical(text, **match.budget) for text in match.planners],
-        "game": rules.name,
+        "game": rules.reference or rules.name,
         "settings": rules.settings,
         "seed": match.seed,
         "ucd-planners": ucd_envs.__version__,

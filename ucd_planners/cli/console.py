@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,7 +60,7 @@ def settings_from(words: Sequence[str], game: str | None) -> dict[str, Any]:
         else:
             typed[waiting] = word
             waiting = None
-    known = inspect.signature(registry.builder(game)).parameters if game is not None else {}
+    known = registry.parameters(game) if game is not None else {}
     return {name: setting_from(name, text, known[name].default) if name in known else text for name, text in typed.items()}
 
 
