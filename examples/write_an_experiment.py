@@ -55,9 +55,7 @@ def main() -> None:
     with TemporaryDirectory() as folder, Store(Path(folder) / "exploration.sqlite") as store:
         report = reproduce(EXPERIMENT, settings(games=10, seed=0), store)
     for row in report.rows:
-        print(
-            f"c = {row['c']}: {row['percent']:.1f} percent, 95% interval {row['interval_low']:.1f} to {row['interval_high']:.1f}"
-        )
+        print(f"c = {row['c']}: {row['percent']:.1f} percent, 95%: {row['interval_low']:.1f} to {row['interval_high']:.1f}")
 
 
 if __name__ == "__main__":
