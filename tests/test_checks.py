@@ -229,7 +229,11 @@ FAULTY: tuple[tuple[str, Any, str], ...] = (
     ("payoffs", pays_minus_one, "payoffs gives player "),
     ("payoffs", pays_one_player, "payoffs leaves a part of its result unwritten, or gives another result each time, after "),
     ("key", forgets_the_cells, "key is the same as after "),
-    ("key", adds_to_what_is_there, "key leaves a part of its result unwritten, or gives another result each time, at the start."),
+    (
+        "key",
+        adds_to_what_is_there,
+        "key leaves a part of its result unwritten, or gives another result each time, at the start.",
+    ),
     ("reset", resets_the_header_only, "reset leaves a part of the state as it was before, at the start."),
     ("is_legal", allows_every_cell, "is_legal allows action "),
     ("is_legal", allows_any_number, "is_legal allows action 9, but legal_actions does not, at the start."),

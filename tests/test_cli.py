@@ -19,7 +19,7 @@ from ucd_planners.arena import contest
 from ucd_planners.arena.match import Match, play_match
 from ucd_planners.benchmarks import speed as bench
 from ucd_planners.cli.match import match_row
-from ucd_planners.intervals import wilson
+from ucd_planners.intervals import mean_interval, wilson
 
 
 @pytest.fixture(autouse=True)
@@ -196,6 +196,29 @@ def test_a_table_has_the_numbers_of_the_json(capsys: pytest.CaptureFixture[str])
 
 def test_a_table_has_a_row_for_each_seat(capsys: pytest.CaptureFixture[str]) -> None:
     assert [row[0] for row in cells(printed(capsys, *match()))] == ["first", "second", "both"]
+
+
+def leftright(capsys: pytest.CaptureFixture[str], *more: str) -> str:
+    """Four games of three steps of a planner alone, of which not all go left."""
+    words = ("--game", "leftright", "--steps", "3", "--a", "uct(playouts=1, seed=1)", "--games", "4")
+    return printed(capsys, "match", *words, *more)
+
+
+def test_a_planner_alone_has_a_mean_payoff_and_no_wins(capsys: pytest.CaptureFixture[str]) -> None:
+    """F2-20: payoffs of LeftRight are thirds."""
+    row = json.loads(leftright(capsys, "--json"))
+    result = play_match(Match("leftright", "uct(playouts=1)", settings={"steps": 3}, games=4))
+    assert (row["wins"], row["draws"], row["losses"], row["b"]) == (None, None, None, None)
+    assert row["percent"] == round(100 * sum(game.payoff for game in result.games) / 4, 2)
+    assert row["interval_95"] == [round(100 * end, 2) for end in mean_interval([game.payoff for game in result.games])]
+
+
+def test_a_table_of_fractional_payoffs_has_their_mean_and_its_error(capsys: pytest.CaptureFixture[str]) -> None:
+    """F2-20."""
+    row, shown = json.loads(leftright(capsys, "--json")), leftright(capsys)
+    low, high = row["interval_95"]
+    assert "mean payoff in percent  standard error  95% interval (Student)" in re.sub(r" {3,}", "  ", shown)
+    assert cells(shown) == [["only", "4", f"{row['percent']:.1f}", f"{row['standard_error']:.2f}", f"{low:.1f} to {high:.1f}"]]
 
 
 def test_few_distinct_games_are_warned_of(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,22 +1,6 @@
 """The experiments of [UCD section 4]: Saffidine, Cazenave and Mehat, 2012.
 
-LeftRight is made of transpositions; Hex 5x5 is a real game with few of them. All planners have c = 0.3. The runs at the paper's
-size are kept in the folder `results`; percentages below are from there, in brackets those of the paper.
-
-LeftRight [Figure 4], 200 runs a setting, standard errors at most 0.21. UCT 82.5 [81.5]; (inf, 0, 1) 99.8 [99.8]; d3 = 1 is a
-huge gain, 98.6 at d1 = 0 where d3 = 0 has 82.2; d2 hardly matters: all as in the paper. Raising d1 helps with d3 = 0, from
-82.2 at 0 to 97.2 at infinity; with d3 = 1 it helps from 1 to 8, but (0, 0, 1) is a little above (1, 0, 1); with d3 = 2, where
-all is between 67.2 and 70.3, it does not go on helping. Update-all does not agree: 94.1 [77.7]. Under other readings
-(leftright-readings) it has 93.5 to 94.4, but 70.1 when the graph is kept between moves and 62.3 when all positions of a
-simulation are added. Keeping the graph takes UCT to 89.8, away from the paper, which seems to have done neither; what its
-update-all did otherwise we do not know.
-
-Hex [Figures 5 and 6], 400 games a setting, standard error 2.5. This does not reproduce: all 72 settings lie between 46.0 and
-53.8, (0, 0, 2) being the best; (0, 1, 2) has 53.2 [63.5], update-all 47.5 [51.5]; d1 = 0 is not always above 53, but lies
-between 48.8 and 53.8. In 2,000 games (ucd-hex-readings, standard error 1.1) (0, 1, 2) has 50.8, and under the other readings
-48.5 to 51.2: final move by mean, ended playouts kept at nodes, first-play urgency 1, graph kept (the nearest, with 51.2), all
-positions added, all added and kept, the opponent always with the same options. Update-all is nearest to the paper when all
-positions are added, 51.6. No reading that was tried comes near 63.5.
+LeftRight is made of transpositions; Hex 5x5 is a real game with few of them. All planners have c = 0.3.
 """
 
 from __future__ import annotations
