@@ -15,11 +15,11 @@ import pytest
 
 from ucd_envs import registry
 from ucd_planners import cli
-from ucd_planners.arena import match as arena
+from ucd_planners.arena import contest
 from ucd_planners.arena.match import Match, play_match
 from ucd_planners.benchmarks import speed as bench
 from ucd_planners.cli.match import match_row
-from ucd_planners.intervals import wilson
+from ucd_planners.intervals import mean_interval, wilson
 
 
 @pytest.fixture(autouse=True)
@@ -76,6 +76,7 @@ def test_a_match_has_the_documented_fields(capsys: pytest.CaptureFixture[str]) -
         "draws",
         "losses",
         "percent",
+        "standard_error",
         "interval_95",
         "wins_as_first",
         "draws_as_first",
@@ -195,6 +196,29 @@ def test_a_table_has_the_numbers_of_the_json(capsys: pytest.CaptureFixture[str])
 
 def test_a_table_has_a_row_for_each_seat(capsys: pytest.CaptureFixture[str]) -> None:
     assert [row[0] for row in cells(printed(capsys, *match()))] == ["first", "second", "both"]
+
+
+def leftright(capsys: pytest.CaptureFixture[str], *more: str) -> str:
+    """Four games of three steps of a planner alone, of which not all go left."""
+    words = ("--game", "leftright", "--steps", "3", "--a", "uct(playouts=1, seed=1)", "--games", "4")
+    return printed(capsys, "match", *words, *more)
+
+
+def test_a_planner_alone_has_a_mean_payoff_and_no_wins(capsys: pytest.CaptureFixture[str]) -> None:
+    """F2-20: payoffs of LeftRight are thirds."""
+    row = json.loads(leftright(capsys, "--json"))
+    result = play_match(Match("leftright", "uct(playouts=1)", settings={"steps": 3}, games=4))
+    assert (row["wins"], row["draws"], row["losses"], row["b"]) == (None, None, None, None)
+    assert row["percent"] == round(100 * sum(game.payoff for game in result.games) / 4, 2)
+    assert row["interval_95"] == [round(100 * end, 2) for end in mean_interval([game.payoff for game in result.games])]
+
+
+def test_a_table_of_fractional_payoffs_has_their_mean_and_its_error(capsys: pytest.CaptureFixture[str]) -> None:
+    """F2-20."""
+    row, shown = json.loads(leftright(capsys, "--json")), leftright(capsys)
+    low, high = row["interval_95"]
+    assert "mean payoff in percent  standard error  95% interval (Student)" in re.sub(r" {3,}", "  ", shown)
+    assert cells(shown) == [["only", "4", f"{row['percent']:.1f}", f"{row['standard_error']:.2f}", f"{low:.1f} to {high:.1f}"]]
 
 
 def test_few_distinct_games_are_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
@@ -325,7 +349,7 @@ def test_the_example_of_the_help_runs(capsys: pytest.CaptureFixture[str]) -> Non
         (["mat"], "argument command: invalid choice: 'mat'"),
         (["--size", "5"], "argument command: invalid choice: '5'"),
         (["--seed"], "the following arguments are required: command"),
-        (["match"], "the following arguments are required: --game, --a, --b"),
+        (["match"], "the following arguments are required: --game, --a"),
         (match(game=None), "the following arguments are required: --game"),
         (match(a=None), "the following arguments are required: --a"),
         (match("--game"), "argument --game: expected one argument"),
@@ -334,7 +358,7 @@ def test_the_example_of_the_help_runs(capsys: pytest.CaptureFixture[str]) -> Non
         (match(game=""), "unknown game ''"),
         (match(game="a\nb"), r"unknown game 'a\nb'"),
         (match(game="\udcff"), r"unknown game '\udcff'"),
-        (match(game="leftright"), "a match needs a game of two players, but leftright_v0(steps=300) has 1"),
+        (match(game="leftright"), "a match of leftright_v0(steps=300) needs one planner: a"),
         (match("--size", "5"), "tic_tac_toe_v0 has no setting 'size'"),
         (match("--siz", "5", game="hex"), "hex_v0 has no setting 'siz': expected one of size, "),
         (match("--render-mode", "human", game="hex"), "hex_v0 has no setting 'render_mode'"),
@@ -371,7 +395,7 @@ def test_the_example_of_the_help_runs(capsys: pytest.CaptureFixture[str]) -> Non
         (match(a="uct(c=" + "9" * 400 + ")"), "planner 'uct(c=999"),
         (match(a="uct(c=" + "-" * 10**6 + "1)"), "a planner's text must have at most 1000 characters, not 1000008"),
         (match(a="uct(c=1if 1 else 2)"), "planner 'uct(c=1if 1 else 2)' does not parse"),
-        (match(a=r"uct(final_move='\d')"), "final must be one of visits, mean, lower_bound"),
+        (match(a=r"uct(final_move='\d')"), "final_move must be one of visits, mean, lower_bound"),
         (match(b="uct(d=1)"), "uct has no parameter 'd'"),
         (match(b="uct(c=-1)"), "c must be a finite number, 0 or more, not -1"),
         (match(b="uct(workers=6)"), "6 workers need at least as many playouts, not 5"),
@@ -518,34 +542,42 @@ def test_a_reader_that_goes_away_is_no_error(words: list[str]) -> None:
 INTERRUPTED = """
 import os, signal, sys, threading
 from ucd_planners import cli
-from ucd_planners.arena import match
+from ucd_planners.arena import schedule, workers
 signal.signal(signal.SIGINT, signal.default_int_handler)
-play_game = match.play_game
-def play(match, number, stop):
-    if number == {number}:
-        threading.Timer({delay}, os.kill, (os.getpid(), signal.SIGINT)).start()
-    return play_game(match, number, stop)
-match.play_game = play
+def interrupt():
+    threading.Timer({delay}, os.kill, (os.getpid(), signal.SIGINT)).start()
+learn, submit, ended = schedule.Batch.learn, workers.Workers.submit, []
+def learn_and_interrupt(batch, games):
+    learn(batch, games)
+    ended.append(batch)
+    if len(ended) == {batches}:
+        interrupt()
+def submit_and_interrupt(team, *arguments):
+    if {batches} == 0 and not ended:
+        ended.append(0)
+        interrupt()
+    return submit(team, *arguments)
+schedule.Batch.learn, workers.Workers.submit = learn_and_interrupt, submit_and_interrupt
 sys.exit(cli.main(sys.argv[1:]))
 """
 
 
-def interrupted(words: list[str], number: int, delay: float = 0.0) -> subprocess.CompletedProcess[str]:
-    """A command that gets Ctrl-C so many seconds after the game of that number began."""
-    program = INTERRUPTED.format(number=number, delay=delay)
+def interrupted(words: list[str], batches: int, delay: float = 0.0) -> subprocess.CompletedProcess[str]:
+    """A command that gets Ctrl-C so many seconds after a number of batches have ended, 0: after the first one began."""
+    program = INTERRUPTED.format(batches=batches, delay=delay)
     return subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, timeout=100)
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_ctrl_c_shows_the_games_played_so_far(jobs: str) -> None:
-    run = interrupted(match(games="100000", jobs=jobs), 50)
+    run = interrupted(match(games="100000", jobs=jobs), 5)
     last = run.stdout.splitlines()[-1]
     assert (run.returncode, run.stderr) == (1, "")
     assert 0 < int(re.fullmatch(r"stopped: (\d+) of 100000 games were played", last)[1]) < 100000  # type: ignore[index]
 
 
 def test_ctrl_c_is_told_in_json() -> None:
-    run = interrupted(match("--json", games="100000"), 50)
+    run = interrupted(match("--json", games="100000"), 5)
     row = json.loads(run.stdout)
     assert (run.returncode, row["stopped"], 0 < row["games"] < 100000) == (1, True, True)
 
@@ -562,5 +594,5 @@ def test_ctrl_c_outside_of_a_match_leaves_no_traceback(
     def impatient(self: Match) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(arena.Match, "__post_init__", impatient)
+    monkeypatch.setattr(contest.Match, "__post_init__", impatient)
     assert (cli.main(match()), capsys.readouterr().err) == (1, "ucd: stopped\n")

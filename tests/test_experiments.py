@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -22,12 +23,12 @@ from xml.etree import ElementTree
 import pytest
 
 from ucd_planners import cli
-from ucd_planners.arena.match import Game, Match, Solo
+from ucd_planners.arena.match import Game, Match
 from ucd_planners.arena.store import Store, configuration
 from ucd_planners.experiments import MODULES, bhrf, cmc, experiment_named, picture, ucd, ucd_go
 from ucd_planners.experiments.experiment import Report, Row, Setting, measured, reproduce, write_rows
 from ucd_planners.intervals import wilson
-from ucd_planners.notation import parsed, planner_from
+from ucd_planners.notation import parse, planner_from
 from ucd_planners.playouts import BHRF, GoExpert, GoInitial
 from ucd_planners.selection.rave import RAVE
 
@@ -35,7 +36,9 @@ HEX = experiment_named("ucd-hex")
 
 
 def test_an_unknown_experiment_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"\Aunknown experiment 'chess': expected one of leftright, .*, bhrf-epsilon\Z"):
+    with pytest.raises(
+        ValueError, match=r"\Aunknown experiment 'chess': expected one of leftright, .*, bhrf-epsilon, or a reference"
+    ):
         experiment_named("chess")
 
 
@@ -64,14 +67,14 @@ def test_an_experiment_has_its_name(name: str) -> None:
 )
 def test_an_experiment_has_the_games_and_settings_of_the_paper(name: str, games: int, settings: int) -> None:
     chosen = experiment_named(name)
-    each = [setting.contest.games for setting in chosen.settings(chosen.games, 0)]
+    each = [setting.match.games for setting in chosen.settings(chosen.games, 0)]
     assert each == [games] * settings
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_no_two_settings_are_the_same(name: str) -> None:
     settings = experiment_named(name).settings(2, 0)
-    texts = {configuration(setting.contest) for setting in settings}
+    texts = {configuration(setting.match) for setting in settings}
     labels = {tuple(setting.labels.values()) for setting in settings}
     assert len(texts) == len(labels) == len(settings)
 
@@ -103,11 +106,11 @@ def test_the_planners_of_go_have_the_labels_parameters() -> None:
     """With the opponents of the paper, on 6x6 with komi 5.5 and 10,000 playouts."""
     for name, preset, opponent in (("ucd-go", "ucd", ucd_go.UCT), ("ucd-rave", "rave_ucd", ucd_go.RAVE)):
         for setting in experiment_named(name).settings(2, 0):
-            found, written = parsed(setting.contest.a)
+            found, written = parse(setting.match.a)
             assert found == preset
             assert {key: float(value) for key, value in setting.labels.items()}.items() <= written.items()
-            assert setting.contest.b == opponent
-            assert (setting.contest.settings, setting.contest.budget) == ({"size": 6, "komi": 5.5}, {"playouts": 10_000})
+            assert setting.match.b == opponent
+            assert (setting.match.settings, setting.match.budget) == ({"size": 6, "komi": 5.5}, {"playouts": 10_000})
 
 
 @pytest.mark.parametrize("name", ["cmc", "cmc-hex", "cmc-go"])
@@ -116,13 +119,13 @@ def test_the_planners_of_cmc_have_the_labels_parameters(name: str) -> None:
     settings = experiment_named(name).settings(2, 0)
     for setting in settings:
         prob, threshold = int(setting.labels["prob"]) / 100, int(setting.labels["B"]) / 100
-        assert parsed(setting.contest.a) == ("cmc", {"prob": prob, "threshold": threshold, "c": 0.3})
-        assert parsed(setting.contest.b) == ("uct", {"c": 0.3})
+        assert parse(setting.match.a) == ("cmc", {"prob": prob, "threshold": threshold, "c": 0.3})
+        assert parse(setting.match.b) == ("uct", {"c": 0.3})
         first, value = next(iter(setting.labels.items()))
         if first == "base":
-            assert (setting.contest.settings, setting.contest.budget) == ({"base": int(value)}, {"playouts": 1000})
+            assert (setting.match.settings, setting.match.budget) == ({"base": int(value)}, {"playouts": 1000})
         else:
-            assert setting.contest.budget == {"playouts": 1000} if value == "1000 playouts" else {"seconds": 0.01}
+            assert setting.match.budget == {"playouts": 1000} if value == "1000 playouts" else {"seconds": 0.01}
     points = {(setting.labels["prob"], setting.labels["B"]) for setting in settings}
     percents = ("0", "20", "35", "50", "75", "100")
     assert points == {(prob, "0") for prob in percents} | {
@@ -134,7 +137,7 @@ def test_the_planners_of_cmc_have_the_labels_parameters(name: str) -> None:
 def test_the_planners_of_bhrf_have_the_labels_parameters(name: str) -> None:
     """The opponent is the same program without the policy, priors in both."""
     for setting in experiment_named(name).settings(2, 0):
-        one, two = (planner_from(text, **setting.contest.budget) for text in (setting.contest.a, setting.contest.b))
+        one, two = (planner_from(text, **setting.match.budget) for text in (setting.match.a, setting.match.b))
         assert one.selection == two.selection == RAVE()
         assert one.initial == two.initial == GoInitial()
         labels = setting.labels
@@ -144,7 +147,7 @@ def test_the_planners_of_bhrf_have_the_labels_parameters(name: str) -> None:
         assert one.policies[1:] == expert
         if name == "bhrf":
             assert policy == planner_from(f"rave(policies='{bhrf.POLICIES[labels['policy']]}')", playouts=1).policies[0]
-            assert setting.contest.budget == bhrf.BUDGETS[labels["budget"]]
+            assert setting.match.budget == bhrf.BUDGETS[labels["budget"]]
         elif name == "bhrf-playouts":
             assert (policy, one.playouts, two.playouts) == (BHRF(), int(labels["playouts"]), 10_000)
         else:
@@ -156,7 +159,7 @@ def test_the_planners_of_bhrf_have_the_labels_parameters(name: str) -> None:
 def test_labels_are_those_of_the_planner(name: str) -> None:
     for setting in experiment_named(name).settings(2, 0):
         depths = [f"{depth}={setting.labels[depth]}" for depth in ("d1", "d2", "d3") if setting.labels[depth]]
-        assert setting.contest.a == f"{setting.labels['planner']}({','.join([*depths, 'c=0.3'])})"
+        assert setting.match.a == f"{setting.labels['planner']}({','.join([*depths, 'c=0.3'])})"
 
 
 @pytest.mark.parametrize("name", ["leftright-readings", "ucd-hex-readings"])
@@ -164,35 +167,36 @@ def test_a_reading_is_in_the_text_of_its_planner_and_of_the_opponent(name: str) 
     """But where a tree cannot have it."""
     for setting in experiment_named(name).settings(2, 0):
         options = ucd.READINGS[setting.labels["reading"]]
-        assert setting.contest.a.startswith(setting.labels["planner"].partition("(")[0])
-        assert setting.contest.a.endswith(f",{options})" if options else "c=0.3)")
-        if isinstance(setting.contest, Match):
-            assert setting.contest.b == (f"uct(c=0.3,{options})" if options and options != "store=nodes" else "uct(c=0.3)")
+        assert setting.match.a.startswith(setting.labels["planner"].partition("(")[0])
+        assert setting.match.a.endswith(f",{options})" if options else "c=0.3)")
+        if setting.match.b is not None:
+            assert setting.match.b == (f"uct(c=0.3,{options})" if options and options != "store=nodes" else "uct(c=0.3)")
 
 
-def test_the_seed_reaches_every_contest() -> None:
-    assert {setting.contest.seed for setting in HEX.settings(2, 7)} == {7}
+def test_the_seed_reaches_every_match() -> None:
+    assert {setting.match.seed for setting in HEX.settings(2, 7)} == {7}
 
 
 # Figures.
 
 MATCH = Match("tic_tac_toe", "uct", "uct", games=4)
-SOLO = Solo("leftright", "uct", games=4)
+ALONE = Match("leftright", "uct", games=4)
 
 
-def row_of(contest: Match | Solo, *payoffs: float) -> Row:
+def row_of(match: Match, *payoffs: float) -> Row:
     """The row of games with these payoffs, all but the first two with different moves."""
-    games = [Game(i, 0, (max(i, 1),), payoff, (30, 70), (0.5, 0.1)) for i, payoff in enumerate(payoffs)]
-    return measured(Setting({"planner": "x"}, contest, 12.5), games)
+    games = [Game(i, 0, (max(i, 1),), (payoff, 1 - payoff), (30, 70), (0.5, 0.1)) for i, payoff in enumerate(payoffs)]
+    return measured(Setting({"planner": "x"}, match, 12.5), games)
 
 
 def test_the_row_of_a_match_has_its_columns_in_order() -> None:
-    figures = ["games", "percent", "standard_error", "wilson_low", "wilson_high", "distinct_games"]
+    figures = ["games", "percent", "standard_error", "interval_low", "interval_high", "distinct_games"]
     assert list(row_of(MATCH, 1.0)) == ["planner", *figures, "paper", "playouts_per_second"]
 
 
-def test_the_row_of_a_solo_has_its_columns_in_order() -> None:
-    assert list(row_of(SOLO, 1.0)) == ["planner", "games", "percent", "standard_error", "paper", "playouts_per_second"]
+def test_the_row_of_one_planner_has_its_columns_in_order() -> None:
+    figures = ["games", "percent", "standard_error", "interval_low", "interval_high"]
+    assert list(row_of(ALONE, 1.0)) == ["planner", *figures, "paper", "playouts_per_second"]
 
 
 def test_percent_of_a_match_counts_draws_half() -> None:
@@ -205,29 +209,29 @@ def test_the_standard_error_of_a_match_is_that_of_a_share() -> None:
 
 def test_the_interval_of_a_match_is_wilsons() -> None:
     row = row_of(MATCH, 1.0, 0.5, 0.0, 1.0)
-    assert [row["wilson_low"], row["wilson_high"]] == [round(100 * end, 4) for end in wilson(2.5, 4)]
+    assert [row["interval_low"], row["interval_high"]] == [round(100 * end, 4) for end in wilson(2.5, 4)]
 
 
 def test_distinct_games_of_a_match_are_counted() -> None:
     assert row_of(MATCH, 1.0, 0.5, 0.0, 1.0)["distinct_games"] == 3
 
 
-def test_percent_of_a_solo_is_the_mean_payoff() -> None:
-    assert row_of(SOLO, 0.5, 0.75)["percent"] == 62.5
+def test_percent_of_one_planner_is_the_mean_payoff() -> None:
+    assert row_of(ALONE, 0.5, 0.75)["percent"] == 62.5
 
 
-def test_the_standard_error_of_a_solo_is_that_of_the_mean() -> None:
+def test_the_standard_error_of_one_planner_is_that_of_the_mean() -> None:
     """Payoffs 1/2 and 3/4 have the sample variance 2 (1/8)^2 = 1/32: sqrt(1/32 / 2) = 1/8."""
-    assert row_of(SOLO, 0.5, 0.75)["standard_error"] == 12.5
+    assert row_of(ALONE, 0.5, 0.75)["standard_error"] == 12.5
 
 
 def test_one_run_has_no_standard_error() -> None:
-    assert row_of(SOLO, 0.5)["standard_error"] is None
+    assert row_of(ALONE, 0.5)["standard_error"] is None
 
 
-@pytest.mark.parametrize("contest", [MATCH, SOLO])
-def test_without_games_nothing_is_known(contest: Match | Solo) -> None:
-    row = row_of(contest)
+@pytest.mark.parametrize("match", [MATCH, ALONE])
+def test_without_games_nothing_is_known(match: Match) -> None:
+    row = row_of(match)
     assert [row[column] for column in ("games", "percent", "standard_error", "playouts_per_second")] == [0, None, None, None]
 
 
@@ -390,9 +394,8 @@ def test_what_cannot_be_run_is_refused_in_one_sentence(
 
 
 def test_an_unknown_experiment_has_status_2(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as left:
-        cli.main(["reproduce", "chess"])
-    assert (left.value.code, "invalid choice: 'chess'" in capsys.readouterr().err) == (2, True)
+    assert cli.main(["reproduce", "chess"]) == 2
+    assert capsys.readouterr().err.startswith("ucd: unknown experiment 'chess': expected one of leftright, ")
 
 
 def test_a_file_in_the_way_is_told_of_and_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -463,16 +466,34 @@ def test_fewer_games_than_there_are_give_the_table_of_fewer(whole_run: Path, tmp
     settings = HEX.settings(4, 0)
     with Store(whole_run / "ucd-hex.sqlite") as old, Store(tmp_path / "ucd-hex.sqlite") as new:
         for setting in settings:
-            later = [replace(game, number=game.number + 2, payoff=0.5) for game in old.games(setting.contest)]
-            new.append(setting.contest, [*old.games(setting.contest), *later])
+            later = [replace(game, number=game.number + 2, payoffs=(0.5, 0.5)) for game in old.games(setting.match)]
+            new.append(setting.match, [*old.games(setting.match), *later])
     assert cli.main(words(tmp_path)) == 0
     assert table(tmp_path) == table(whole_run)
+
+
+def test_a_table_of_more_games_is_replaced_only_if_told(
+    whole_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """F2-22: the store has all games, but the table and the picture are of the more."""
+    shutil.copytree(whole_run, tmp_path / "run")
+    folder = tmp_path / "run"
+    longer = (folder / "ucd-hex.csv").read_text().replace(",2,", ",20,")
+    (folder / "ucd-hex.csv").write_text(longer)
+    (folder / "ucd-hex.svg").write_text("of twenty games")
+    assert "stay as they are: --force replaces them\n" in printed(capsys, words(folder))
+    assert [(folder / f"ucd-hex.{kind}").read_text() for kind in ("csv", "svg")] == [longer, "of twenty games"]
+    printed(capsys, words(folder, "--force"))
+    assert table(folder) == table(whole_run)
+    assert (folder / "ucd-hex.svg").read_text().startswith("<?xml")
 
 
 # The results that are kept
 
 
 KEPT = Path(__file__).parent.parent / "docs" / "results"
+NOTES = KEPT.parent / "experiments-notes.md"
+"""What was found, a section for each module of experiments."""
 PARTIAL = tuple(bhrf.EXPERIMENTS)
 """Experiments of which a part is kept, which the same command goes on from."""
 WHOLE = (*ucd.EXPERIMENTS, *ucd_go.EXPERIMENTS, *cmc.EXPERIMENTS)
@@ -510,18 +531,20 @@ def test_the_kept_results_of_leftright_are_as_in_the_paper() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "others", "least"),
+    ("module", "section", "others", "least"),
     [
-        (ucd, {"0.3", "63.5"}, 15),
-        (ucd_go, {"0.2", "0.4", "0.6", "5.5"}, 6),
-        (cmc, {"0.2", "0.3"}, 13),
-        (bhrf, {"7.5", "0.1"}, 13),
+        (ucd, "UCD: LeftRight and Hex", {"0.3", "63.5"}, 15),
+        (ucd_go, "UCD and RAVE-UCD: Go 6x6", {"0.2", "0.4", "0.6", "5.5"}, 6),
+        (cmc, "Contextual Monte Carlo", {"0.2", "0.3"}, 13),
+        (bhrf, "BHRF", {"7.5", "0.1"}, 13),
     ],
     ids=["ucd", "ucd_go", "cmc", "bhrf"],
 )
-def test_percentages_of_the_docstring_are_in_the_kept_results(module: Any, others: set[str], least: int) -> None:
+def test_percentages_of_the_notes_are_in_the_kept_results(module: Any, section: str, others: set[str], least: int) -> None:
     """All with one decimal, outside of the paper's brackets; standard errors are of another column, some numbers no results."""
-    text = re.sub(r"\[[^]]*\]|standard errors?[^,.)]*[\d.]+", "", module.__doc__ or "")
+    text = re.sub(
+        r"\[[^]]*\]|standard errors?[^,.)]*[\d.]+", "", NOTES.read_text().partition(f"## {section}\n")[2].partition("\n## ")[0]
+    )
     rows = [row for name in module.EXPERIMENTS if name in (*WHOLE, *PARTIAL) for row in kept(name)]
     known = {f"{float(row['percent']):.1f}" for row in rows if row["percent"]}
     said = set(re.findall(r"(?<![\d.])\d+\.\d\b", text)) - others

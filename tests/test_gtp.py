@@ -325,7 +325,7 @@ def test_letters_of_columns_leave_i_out_in_go_only() -> None:
 def test_a_fault_in_the_engine_is_told_and_survived(
     talk: Talk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken(self: Planner, env: Any) -> Any:
+    def broken(self: Planner, env: Any, **given: Any) -> Any:
         raise ZeroDivisionError("oh\n\nno")
 
     monkeypatch.setattr(Planner, "search", broken)
@@ -652,13 +652,12 @@ def test_equal_seeds_give_equal_games() -> None:
 
 
 def budgets(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int | None, float | None]]:
-    """The budget of every search from now on; none lasts long."""
+    """The budget of every call of a search from now on, (None, None) for the planner's own; none lasts long."""
     found, search = [], Planner.search
 
-    def brief(self: Planner, env: Any) -> Any:
-        found.append((self.playouts, self.seconds))
-        self.playouts, self.seconds = 1, None
-        return search(self, env)
+    def brief(self: Planner, env: Any, *, playouts: Any = None, seconds: Any = None, progress: Any = None) -> Any:
+        found.append((playouts, seconds))
+        return search(self, env, playouts=1, progress=progress)
 
     monkeypatch.setattr(Planner, "search", brief)
     return found
@@ -668,7 +667,7 @@ def test_without_time_settings_a_move_has_the_planners_budget(talk: Talk, monkey
     found = budgets(monkeypatch)
     talk.text("genmove b")
     talk.text("genmove w")
-    assert found == [(20, None)] * 2
+    assert found == [(None, None)] * 2
 
 
 def test_with_time_settings_a_move_has_its_share(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -680,8 +679,8 @@ def test_with_time_settings_a_move_has_its_share(talk: Talk, monkeypatch: pytest
     assert found == [
         (None, pytest.approx(10 - LAG)),
         (None, pytest.approx(2 - LAG)),
-        (20, None),
-        (20, None),
+        (None, None),
+        (None, None),
     ]
 
 
@@ -801,6 +800,15 @@ def test_an_analysis_leaves_everything_as_it_was() -> None:
     assert talk.stones() == {}
     assert (talk.engine.planner.playouts, talk.engine.planner.seconds, talk.engine.planner.progress) == (20, None, None)
     assert talk.text("genmove b") != ""
+
+
+@pytest.mark.parametrize("line", ["genmove b", "lz-analyze b 10", "lz-genmove_analyze b 10"])
+def test_the_progress_of_the_planner_is_called_under_gtp_too(line: str) -> None:
+    """F2-33."""
+    seen: list[int] = []
+    planner = uct(playouts=20, seed=1, progress=lambda playouts, seconds: seen.append(playouts))
+    assert Talk(planner=planner)(line).startswith("=")
+    assert seen
 
 
 def test_lines_of_an_analysis_are_as_far_apart_as_asked() -> None:

@@ -22,13 +22,13 @@ import pytest
 from ucd_envs import registry
 from ucd_envs.formats import sgf
 from ucd_planners import cli
-from ucd_planners.arena.agents import Opponent, StoppedError, Thinker, agent_from
-from ucd_planners.arena.match import Game, Match, Solo, play_game, play_match
-from ucd_planners.arena.schedule import play_contests
+from ucd_planners.arena.agents import GTPAgent, PlannerAgent, StoppedError, agent_from
+from ucd_planners.arena.match import Game, Match, play_game, play_match
+from ucd_planners.arena.schedule import play_matches
 from ucd_planners.arena.store import Store
 from ucd_planners.gtp import client
 from ucd_planners.gtp.client import Program, ProgramError, RefusalError
-from ucd_planners.notation import parsed, planner_from
+from ucd_planners.notation import parse, planner_from
 
 FAKE = """
 import os, sys, time
@@ -285,7 +285,7 @@ def test_a_file_that_cannot_run_is_told_of(tmp_path: Path) -> None:
     ],
 )
 def test_a_program_is_written_with_its_command_line(text: str, written: dict[str, Any]) -> None:
-    assert parsed(text) == ("gtp", written)
+    assert parse(text) == ("gtp", written)
 
 
 UNPARSABLE = """
@@ -297,7 +297,7 @@ gtp(timeout=5, 'x') | gtp('x', timeout) | gtp 'x' | uct('x') | gtp('x').y | GTP(
 @pytest.mark.parametrize("text", [text.strip() for text in UNPARSABLE.split("|")])
 def test_anything_else_does_not_parse(text: str) -> None:
     with pytest.raises(ValueError, match="does not parse"):
-        parsed(text)
+        parse(text)
 
 
 @pytest.mark.parametrize(
@@ -318,10 +318,10 @@ def test_parameters_that_cannot_be_are_refused(text: str, reason: str) -> None:
 
 def test_agents_are_planners_or_programs() -> None:
     agents = [agent_from(text, {"playouts": 7}) for text in ("uct(c=0.5)", "gtp('cat')", "gtp('cat', timeout=5)")]
-    assert [type(agent) for agent in agents] == [Thinker, Opponent, Opponent]
-    assert isinstance(agents[0], Thinker)
+    assert [type(agent) for agent in agents] == [PlannerAgent, GTPAgent, GTPAgent]
+    assert isinstance(agents[0], PlannerAgent)
     assert agents[0].planner.playouts == 7
-    assert [agent.timeout for agent in agents[1:] if isinstance(agent, Opponent)] == [60.0, 5.0]
+    assert [agent.timeout for agent in agents[1:] if isinstance(agent, GTPAgent)] == [60.0, 5.0]
 
 
 def test_a_program_is_no_planner() -> None:
@@ -457,7 +457,7 @@ def test_a_failed_game_counts_for_nobody(kind: str, tmp_path: Path) -> None:
     assert [game.number for game in told] == list(range(6))
     assert all(re.fullmatch(reason, game.failure) for game in result.failures), result.failures
     assert all(math.isnan(game.payoff) for game in result.failures)
-    assert result.tally().games == 3
+    assert result.score().games == 3
     assert len(fake.pids()) == 3
 
 
@@ -496,7 +496,7 @@ def test_ctrl_c_ends_programs(tmp_path: Path) -> None:
 
 def test_a_solo_is_not_for_programs() -> None:
     with pytest.raises(ValueError, match="a program that speaks GTP plays games of two players, but leftright_v0"):
-        Solo("leftright", "gtp('cat')")
+        Match("leftright", "gtp('cat')")
 
 
 # Stores.
@@ -504,7 +504,7 @@ def test_a_solo_is_not_for_programs() -> None:
 
 def test_a_failed_game_is_not_stored(tmp_path: Path) -> None:
     match = hex_match("gtp('cat')")
-    good = Game(0, 0, (1,), 1.0, (10, 0), (0.1, 0.0))
+    good = Game(0, 0, (1,), (1.0, 0.0), (10, 0), (0.1, 0.0))
     with Store(tmp_path / "games.sqlite") as store:
         store.append(match, [good, replace(good, number=1, failure="b has ended")])
         assert (store.games(match), store.missing(match)) == ([good], [1, 2, 3])
@@ -519,10 +519,10 @@ def test_a_schedule_tells_of_failed_games_and_plays_them_anew(tmp_path: Path) ->
     match = hex_match(fake.text)
     told: list[Game] = []
     with Store(tmp_path / "games.sqlite") as store:
-        assert not play_contests([match], store, progress=lambda contest, games: told.extend(games))
+        assert not play_matches([match], store, progress=lambda contest, games: told.extend(games))
         assert sorted(game.number for game in told if game.failure) == store.missing(match) != []
         marker.touch()
-        assert play_contests([match], store)
+        assert play_matches([match], store)
         assert store.missing(match) == []
 
 

@@ -17,16 +17,16 @@ import pytest
 
 import ucd_envs
 from ucd_planners.arena import store as storage
-from ucd_planners.arena.match import Game, Match, Solo
+from ucd_planners.arena.match import Game, Match
 from ucd_planners.arena.store import Store
 
 MATCH = Match("hex", "uct(c=0.3)", "ucd", {"size": 3}, {"playouts": 20}, games=10, seed=5)
-SOLO = Solo("leftright", "uct(c=0.3)", {"steps": 5}, {"playouts": 20}, games=5, seed=5)
+SOLO = Match("leftright", "uct(c=0.3)", None, {"steps": 5}, {"playouts": 20}, games=5, seed=5)
 
 
 def game(number: int, **changes: Any) -> Game:
     """A game with numbers that are hard to write down."""
-    return replace(Game(number, number % 2, (4, 0, 8), 1 / 3, (60, 41), (0.1, 2 / 3), 0.7), **changes)
+    return replace(Game(number, number % 2, (4, 0, 8), (1 / 3, 2 / 3), (60, 41), (0.1, 2 / 3), 0.7), **changes)
 
 
 @pytest.fixture
@@ -57,13 +57,13 @@ def test_a_move_takes_two_bytes(store: Store, path: Path) -> None:
 
 
 def test_games_of_a_match_are_restored_exactly(store: Store) -> None:
-    games = [game(0), game(1, payoff=0.1 + 0.2)]
+    games = [game(0), game(1, payoffs=(0.1 + 0.2, 0.1))]
     store.append(MATCH, games)
     assert store.games(MATCH) == games
 
 
 def test_games_of_a_solo_are_restored_exactly(store: Store) -> None:
-    games = [Game(0, 0, (0, 1), 0.5, (200,), (0.1,), 0.2)]
+    games = [Game(0, 0, (0, 1), (0.5,), (200,), (0.1,), 0.2)]
     store.append(SOLO, games)
     assert store.games(SOLO) == games
 
@@ -93,7 +93,7 @@ def test_games_are_there_when_the_file_is_opened_again(store: Store, path: Path)
 def test_a_number_keeps_its_first_game(store: Store) -> None:
     """B118e: each number once."""
     store.append(MATCH, [game(0)])
-    store.append(MATCH, [game(0, payoff=1.0), game(1)])
+    store.append(MATCH, [game(0, payoffs=(1.0, 0.0)), game(1)])
     assert store.games(MATCH) == [game(0), game(1)]
 
 
@@ -111,7 +111,7 @@ def test_games_are_added_all_or_none(store: Store) -> None:
     [
         {"game": "connect_four", "settings": {}},
         {"a": "uct(c=0.4)"},
-        {"b": "uct(c=0.3)"},
+        {"b": "ucd(d1=2)"},
         {"settings": {"size": 4}},
         {"settings": {"size": 3, "opening": "a1"}},
         {"settings": {"size": 3, "swap": True}},
@@ -121,7 +121,7 @@ def test_games_are_added_all_or_none(store: Store) -> None:
     ],
     ids=str,
 )
-def test_a_changed_contest_meets_no_old_results(changes: dict[str, Any], store: Store) -> None:
+def test_a_changed_match_meets_no_old_results(changes: dict[str, Any], store: Store) -> None:
     store.append(MATCH, [game(0)])
     assert store.games(replace(MATCH, **changes)) == []
 
@@ -132,9 +132,9 @@ def test_another_version_meets_no_old_results(store: Store, monkeypatch: pytest.
     assert store.games(MATCH) == []
 
 
-def test_results_of_a_changed_contest_leave_the_old_ones_alone(store: Store) -> None:
+def test_results_of_a_changed_match_leave_the_old_ones_alone(store: Store) -> None:
     store.append(MATCH, [game(0)])
-    store.append(replace(MATCH, seed=6), [game(0, payoff=1.0), game(1)])
+    store.append(replace(MATCH, seed=6), [game(0, payoffs=(1.0, 0.0)), game(1)])
     assert store.games(MATCH) == [game(0)]
 
 
@@ -157,11 +157,16 @@ def test_fewer_games_are_the_first_ones(store: Store) -> None:
         {"settings": {"rows": 3, "columns": 3}},
         {"settings": {"size": 3, "swap": False}},
         {"seed": np.int64(5)},
+        {"a": "uct"},
+        {"a": "uct( c = 0.30, final_move='visits')"},
+        {"b": "ucd(d3=1, d1=1.0)"},
+        {"b": "ucd(playouts=20)"},
         {"budget": {"playouts": np.int32(20)}},
     ],
     ids=str,
 )
-def test_the_same_contest_in_other_words_is_the_same(same: dict[str, Any], store: Store) -> None:
+def test_the_same_match_in_other_words_is_the_same(same: dict[str, Any], store: Store) -> None:
+    """F2-21."""
     store.append(MATCH, [game(0)])
     assert store.games(replace(MATCH, **same)) == [game(0)]
 
@@ -202,7 +207,7 @@ from ucd_planners.arena.store import Store
 match = Match("hex", "uct(c=0.3)", "ucd", {"size": 3}, {"playouts": 20}, games=1000, seed=5)
 with Store(sys.argv[1]) as store:
     for number in range(*map(int, sys.argv[2:])):
-        store.append(match, [Game(number, number % 2, (4, 0, 8), 1.0, (60, 41), (0.1, 0.2), 0.3)])
+        store.append(match, [Game(number, number % 2, (4, 0, 8), (1.0, 0.0), (60, 41), (0.1, 0.2), 0.3)])
         print(number, flush=True)
 """
 
@@ -275,7 +280,7 @@ def test_a_file_that_is_no_store_is_refused_unharmed(content: bytes, path: Path)
 
 
 @pytest.mark.parametrize(
-    "statement", ["CREATE TABLE games (number)", "PRAGMA application_id = 7", "PRAGMA user_version = 1"], ids=str
+    "statement", ["CREATE TABLE games (number)", "PRAGMA application_id = 7", "PRAGMA user_version = 2"], ids=str
 )
 def test_another_database_is_refused_unharmed(statement: str, path: Path) -> None:
     content = foreign(path, statement)
@@ -284,11 +289,11 @@ def test_another_database_is_refused_unharmed(statement: str, path: Path) -> Non
     assert path.read_bytes() == content
 
 
-@pytest.mark.parametrize("layout", [0, storage.LAYOUT + 1])
+@pytest.mark.parametrize("layout", [0, 1, storage.LAYOUT + 1])
 def test_another_layout_is_refused_unharmed(layout: int, store: Store, path: Path) -> None:
     store.close()
     content = foreign(path, f"PRAGMA user_version = {layout}")
-    with pytest.raises(ValueError, match=rf"has the layout {layout} of stores, but this version needs the layout 1\Z"):
+    with pytest.raises(ValueError, match=rf"has the layout {layout} of stores, but this version needs the layout 2\Z"):
         Store(path)
     assert path.read_bytes() == content
 

@@ -1,14 +1,19 @@
 """Planners written as text, such as "ucd(d1=0, d2=1, d3=2, c=0.3)".
 
-    planner  =  name [ "(" [ key "=" value { "," key "=" value } ] ")" ]
-    program  =  "gtp" "(" quoted text { "," key "=" value } ")"
-    value    =  number | "-" number | "inf" | "true" | "false" | "none" | word | quoted text
-    policies =  policy { policy }, each written as a planner is, and so are initial statistics
+    planner   =  name [ "(" [ key "=" value { "," key "=" value } ] ")" ]
+    name      =  word | reference
+    reference =  word { "." word } ":" word { "." word }
+    program   =  "gtp" "(" quoted text { "," key "=" value } ")"
+    value     =  number | "-" number | "inf" | "true" | "false" | "none" | word | reference | quoted text
+    policies  =  policy { policy }, each written as a planner is, and so are initial statistics
 
-The name is a preset, the keys are its parameters and those of Planner, each at most once; blanks are free between symbols. The
-values of `policies` and `initial` are quoted text, such as uct(policies="cmc(prob=0.5)", initial="go_initial").
-A number is decimal, of at most 39 digits before its point. Nothing is evaluated. A program is an opponent in matches, such as
-gtp("gnugo --mode gtp", timeout=30): the text is its command line, `timeout` the seconds that it has for a move.
+The name is a preset, or a reference `package.module:name` to a function or class that returns a selection or a planner; an
+installed package may give it a short name by an entry point of the group `ucd.selections`. The keys are its parameters and the
+options of Planner, each at most once; blanks are free between symbols. The values of `policies` and `initial` are text,
+quoted unless they are a single name, such as uct(policies="cmc(prob=0.5)", initial=go_initial).
+A number is decimal, of at most 39 digits before its point. No text is evaluated: a reference imports its module and calls what
+it names. A program is an opponent in matches, such as gtp("gnugo --mode gtp", timeout=30): the text is its command line,
+`timeout` the seconds that it has for a move.
 """
 
 from __future__ import annotations
@@ -19,101 +24,123 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
+from ucd_planners.options import PlannerOptions, refuse_old_names
 from ucd_planners.planner import Planner
-from ucd_planners.playouts import INITIAL, POLICIES, Initial, PlayoutPolicy
+from ucd_planners.playouts import INITIAL, POLICIES, Initial
 from ucd_planners.presets import PRESETS
+from ucd_planners.references import built, found, parameters_of, refuse_unknown, takes_any
 
 WORDS = {"inf": math.inf, "true": True, "false": False, "True": True, "False": False, "none": None, "None": None}
-NOT_WRITTEN = ("self", "selection", "name", "progress", "options")
+OPTIONS = tuple(name for name in PlannerOptions.__annotations__ if name != "progress")
+"""The options of Planner that can be written."""
+GROUPS = {"policies": ("ucd.policies",), "initial": ()}
+"""Groups of entry points that give names to the values of an option."""
 LONGEST = 1000
 """Characters of a planner's text at most."""
+TIMEOUT = 60.0
+"""Seconds that a program has for a move, by default."""
 
 WHOLE = re.compile(r"-?\d{1,39}", re.ASCII)
 NAME = r"[A-Za-z_]\w*"
+REFERENCE = rf"{NAME}(?:(?:\.{NAME})*:{NAME}(?:\.{NAME})*)?"
 NUMBER = r"-?(?:\d{1,39}(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-PARAMETER = re.compile(rf"""\s*({NAME})\s*=\s*({NUMBER}|{NAME}|'[^']*'|"[^"]*")\s*""", re.ASCII)
-PLANNER = re.compile(rf"\s*({NAME})\s*(?:\((\s*|{PARAMETER.pattern}(?:,{PARAMETER.pattern})*)\)\s*)?", re.ASCII)
+PARAMETER = re.compile(rf"""\s*({NAME})\s*=\s*({NUMBER}|{REFERENCE}|'[^']*'|"[^"]*")\s*""", re.ASCII)
+PLANNER = re.compile(rf"\s*({REFERENCE})\s*(?:\((\s*|{PARAMETER.pattern}(?:,{PARAMETER.pattern})*)\)\s*)?", re.ASCII)
 
 PROGRAM = "gtp"
-"""The name of what is no planner, but a program that speaks GTP."""
+"""The name of a program that speaks GTP."""
 COMMAND = re.compile(rf"""\s*{PROGRAM}\s*\(\s*('[^']*'|"[^"]*")\s*((?:,{PARAMETER.pattern})*)\)\s*""", re.ASCII)
 
 
 def planner_from(text: str, **defaults: Any) -> Planner:
-    """The planner that a text names; what the text says goes before `defaults`, and its budget replaces theirs.
+    """Returns the planner of a text; what the text says goes before `defaults`, and its budget replaces theirs.
 
-    Raises ValueError for a text that does not parse or names an unknown planner or parameter, and what the preset raises
-    for a value out of range.
+    Raises ValueError for a text that does not parse or names an unknown planner or parameter, TypeError for an option by its
+    old name, and what the preset raises for a value out of range.
     """
-    name, written = parsed(text)
-    if name == PROGRAM:
-        raise ValueError(f"{PROGRAM} is a program that plays in matches, not a planner: expected one of {', '.join(PRESETS)}")
-    if name not in PRESETS:
-        raise ValueError(f"unknown planner {name!r}: expected one of {', '.join(PRESETS)}")
-    known = parameters(name)
-    for key in written:
-        if key not in known:
-            raise ValueError(f"{name} has no parameter {key!r}: expected one of {', '.join(known)}")
-    if "policies" in written:
-        written["policies"] = policies_from(written["policies"])
-    if "initial" in written:
-        written["initial"] = initial_from(written["initial"])
-    if "playouts" in written or "seconds" in written:
-        defaults = {key: value for key, value in defaults.items() if key not in ("playouts", "seconds")}
-    return PRESETS[name](**{**defaults, **written})
-
-
-def policies_from(text: str) -> list[PlayoutPolicy]:
-    """The playout policies that a text names, such as "cmc(prob=0.5)".
-
-    Raises TypeError or ValueError as `planner_from` does.
-    """
-    return made_from(text, POLICIES, "policies", "policy", "cmc(prob=0.5)")
-
-
-def initial_from(text: str) -> Initial | None:
-    """The priors that a text names, such as "go_initial"; None for an empty one.
-
-    Raises TypeError or ValueError as `planner_from` does, and for more than one.
-    """
-    found = made_from(text, INITIAL, "initial", "initial statistics", "go_initial")
-    if len(found) > 1:
-        raise ValueError(f"a planner has one kind of priors, not {text!r}")
-    return found[0] if found else None
-
-
-def made_from(text: str, makers: Mapping[str, Callable[..., Any]], kinds: str, kind: str, example: str) -> list[Any]:
-    """What is written one after another, each made by the one of `makers` that is named.
-
-    Raises TypeError or ValueError as `planner_from` does, in words of `kinds`, one `kind`, and an example.
-    """
-    if not isinstance(text, str):
-        raise TypeError(f"{kinds} must be written as text, such as {example!r}, not {text!r}")
-    made, place = [], 0
-    while text[place:].strip():
-        found = PLANNER.match(text, place)
-        if found is None:
-            raise ValueError(f"{kinds} {text!r} do not parse: expected name(key=value, ...), such as {example}")
-        place = found.end()
-        maker, written = makers.get(found[1]), arguments(text, found[2] or "")
-        if maker is None:
-            raise ValueError(f"unknown {kind} {found[1]!r}: expected one of {', '.join(makers)}")
-        known = list(inspect.signature(maker).parameters)
-        for key in written:
-            if key not in known:
-                raise ValueError(f"{found[1]} has no parameter {key!r}: expected one of {', '.join(known)}")
-        made.append(maker(**written))
+    made = player_from(text, **defaults)
+    if not isinstance(made, Planner):
+        raise ValueError(f"{parse(text)[0]} makes no selection and no planner, but {made!r}")
     return made
 
 
-def parameters(preset: str) -> list[str]:
-    """What can be written for a preset: its own parameters, then those of Planner."""
-    own = inspect.signature(PRESETS[preset]).parameters
-    return [key for key in (*own, *inspect.signature(Planner.__init__).parameters) if key not in NOT_WRITTEN]
+def player_from(text: str, **defaults: Any) -> Any:
+    """Returns the planner of a text, or whatever else its reference makes. Raises as `planner_from` does."""
+    name, written = parse(text)
+    maker = maker_of(name)
+    refuse_old_names(written.keys() - parameters_of(maker))
+    refuse_unknown(name, written, parameters(name))
+    if "policies" in written:
+        written["policies"] = policies_from(written["policies"])
+    if written.get("initial") is not None:
+        written["initial"] = initial_from(written["initial"])
+    written = {key: value for key, value in written.items() if value is not None or key not in ("playouts", "seconds")}
+    if "playouts" in written or "seconds" in written:
+        defaults = {key: value for key, value in defaults.items() if key not in ("playouts", "seconds")}
+    given = {**defaults, **written}
+    own = {key: value for key, value in given.items() if key in parameters_of(maker) or takes_any(maker)}
+    made = built(name, maker, own)
+    if is_selection(made):
+        return Planner(made, name=name.rpartition(":")[2], **{key: given[key] for key in given.keys() - own})
+    refuse_unknown(name, written.keys() - own, parameters_of(maker))
+    return made
 
 
-def parsed(text: str) -> tuple[str, dict[str, Any]]:
-    """The name and the parameters of a planner's text; the command line of a program is its parameter `command`.
+def maker_of(name: str) -> Any:
+    """Returns what makes the planner of a name. Raises ValueError for an unknown one."""
+    if name == PROGRAM:
+        raise ValueError(f"{PROGRAM} is a program that plays in matches, not a planner: expected one of {', '.join(PRESETS)}")
+    return found(name, PRESETS, ("ucd.selections", "ucd.agents"), "planner")
+
+
+def is_selection(made: Any) -> bool:
+    """Whether an object is a selection."""
+    return not isinstance(made, type) and hasattr(made, "layout") and hasattr(made, "parameters")
+
+
+def policies_from(text: str) -> list[PlayoutPolicy]:
+    """Returns the playout policies of a text, such as "cmc(prob=0.5)".
+
+    Raises TypeError or ValueError as `planner_from` does.
+    """
+    return build_all(text, POLICIES, "policies", "policy", "cmc(prob=0.5)")
+
+
+def initial_from(text: str) -> Initial | None:
+    """Returns the initial statistics of a text, such as "go_initial"; None for an empty one.
+
+    Raises TypeError or ValueError as `planner_from` does, and for more than one.
+    """
+    made = build_all(text, INITIAL, "initial", "initial statistics", "go_initial")
+    if len(made) > 1:
+        raise ValueError(f"a planner has one kind of initial statistics, not {text!r}")
+    return made[0] if made else None
+
+
+def build_all(text: str, makers: Mapping[str, Callable[..., Any]], option: str, kind: str, example: str) -> list[Any]:
+    """Builds everything written one after another, each by one of `makers` or by a reference.
+
+    Raises TypeError or ValueError as `planner_from` does, in words of the option, its kind and an example.
+    """
+    made = []
+    for name, written in parse_all(text, option, example):
+        made.append(built(name, found(name, makers, GROUPS[option], kind), written))
+        wanted = "suggest" if option == "policies" else "kernel"
+        if isinstance(made[-1], type) or not hasattr(made[-1], wanted):
+            raise ValueError(f"{name} makes no {kind}, but {made[-1]!r}")
+    return made
+
+
+def parameters(name: str) -> list[str]:
+    """Returns what can be written for a planner: its own parameters, then those of Planner."""
+    own = [key for key, each in parameters_of(maker_of(name)).items() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    return [key for key in dict.fromkeys((*own, *OPTIONS)) if key != "progress"]
+
+
+def parse(text: str) -> tuple[str, dict[str, Any]]:
+    """Returns the name and the parameters of a planner's text; the command line of a program is its parameter `command`.
 
     Raises TypeError or ValueError for a text that does not follow the grammar.
     """
@@ -122,19 +149,36 @@ def parsed(text: str) -> tuple[str, dict[str, Any]]:
     if len(text) > LONGEST:
         raise ValueError(f"a planner's text must have at most {LONGEST} characters, not {len(text)}")
     command = COMMAND.fullmatch(text)
-    found = PLANNER.fullmatch(text)
+    match = PLANNER.fullmatch(text)
     if command is not None:
         return PROGRAM, {"command": value_of(command[1]), **arguments(text, command[2], "command")}
-    if found is not None and found[1] != PROGRAM:
-        return found[1], arguments(text, found[2] or "")
-    if found is not None:
+    if match is not None and match[1] != PROGRAM:
+        return match[1], arguments(text, match[2] or "")
+    if match is not None:
         raise ValueError(f"planner {text!r} does not parse: expected a command line, such as {PROGRAM}('gnugo --mode gtp')")
     examples = "ucd(d1=1, d3=1, c=0.3) or uct(policies='cmc(prob=0.5)')"
     raise ValueError(f"planner {text!r} does not parse: expected name(key=value, ...), such as {examples}")
 
 
+def parse_all(text: str, option: str, example: str) -> list[tuple[str, dict[str, Any]]]:
+    """Returns the names and parameters of everything written one after another.
+
+    Raises TypeError or ValueError, in words of the option and an example, for a text that does not follow the grammar.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"{option} must be written as text, such as {example!r}, not {text!r}")
+    each, place = [], 0
+    while text[place:].strip():
+        match = PLANNER.match(text, place)
+        if match is None:
+            raise ValueError(f"{option} {text!r} do not parse: expected name(key=value, ...), such as {example}")
+        place = match.end()
+        each.append((match[1], arguments(text, match[2] or "")))
+    return each
+
+
 def arguments(text: str, listed: str, *taken: str) -> dict[str, Any]:
-    """The parameters listed in a text. Raises ValueError for one that stands there twice or is taken already."""
+    """Returns the parameters listed in a text. Raises ValueError for one that stands there twice or is taken already."""
     written: dict[str, Any] = {}
     for key, value in PARAMETER.findall(listed):
         if key in written or key in taken:
@@ -144,12 +188,72 @@ def arguments(text: str, listed: str, *taken: str) -> dict[str, Any]:
 
 
 def value_of(text: str) -> Any:
-    """The number, word or quoted text that a value of the grammar stands for."""
+    """Returns the number, word or quoted text that a value of the grammar stands for."""
     if text[0] in "'\"":
         return text[1:-1]
     if WHOLE.fullmatch(text):
         return int(text)
     return float(text) if re.fullmatch(NUMBER, text) else WORDS.get(text, text)
+
+
+def canonical(text: str, **defaults: Any) -> str:
+    """Returns the one text of all that name the same planner: `uct` and `uct(c=0.30)` are "uct(c=0.3)".
+
+    It has all of the planner's own parameters, in their order, then the options of Planner that are not at their defaults. The
+    budget of `defaults` is written where the text has none. Raises as `planner_from` does for a text that does not parse.
+    """
+    name, written = parse(text)
+    if name == PROGRAM:
+        timeout = float(written.get("timeout", TIMEOUT))
+        return f"{PROGRAM}({quoted(written['command'])},timeout={number(timeout)})"
+    refuse_unknown(name, written, parameters(name))
+    budget = ("playouts", "seconds")
+    if all(written.get(key) is None for key in budget):
+        plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in defaults.items()}
+        written = {key: value for key, value in written.items() if key not in budget} | plain
+    for option, makers in (("policies", POLICIES), ("initial", INITIAL)):
+        if written.get(option) is not None:
+            each = parse_all(written[option], option, next(iter(makers)))
+            makers_of = [found(one, makers, GROUPS[option], option) for one, _ in each]
+            written[option] = " ".join(
+                write(one, given, parameters_of(maker)) for (one, given), maker in zip(each, makers_of, strict=True)
+            )
+    usual = inspect.signature(Planner.__init__).parameters
+    options = {key: value for key in OPTIONS if (value := written.pop(key, None)) not in (None, "", usual[key].default)}
+    own = {key: each for key, each in parameters_of(maker_of(name)).items() if key not in usual}
+    return write(name, written, own, options)
+
+
+def write(
+    name: str, written: Mapping[str, Any], known: Mapping[str, inspect.Parameter], options: Mapping[str, Any] | None = None
+) -> str:
+    """Writes a name with all of its parameters in their order, at their defaults where nothing is written, then options."""
+    values = {}
+    for key, each in known.items():
+        value = written.get(key, each.default)
+        if value is None or isinstance(value, (bool, int, float, str)):
+            values[key] = value
+    values |= options or {}
+    return f"{name}({','.join(f'{key}={value_text(value)}' for key, value in values.items())})" if values else name
+
+
+def value_text(value: Any) -> str:
+    """Writes a value of the grammar in the one way that its canonical text has."""
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)):
+        return number(value)
+    return value if re.fullmatch(REFERENCE, value, re.ASCII) and value not in WORDS else quoted(value)
+
+
+def number(value: float) -> str:
+    """Writes a number: whole ones without a point."""
+    return str(int(value)) if math.isfinite(value) and value == int(value) and abs(value) < 10**15 else repr(value)
+
+
+def quoted(text: str) -> str:
+    """Writes a text between quotes that it does not have in it."""
+    return f'"{text}"' if "'" in text else f"'{text}'"
 
 
 def setting_from(name: str, text: str | None, default: Any) -> Any:

@@ -15,6 +15,7 @@ from ucd_envs.foreign import Adapter, adapted
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State
 from ucd_envs.settings import boolean, integer, real
+from ucd_planners.options import refuse_old_names
 from ucd_planners.playouts.pool_rave import check_pools
 from ucd_planners.result import FINALS, SearchResult, chosen, summary, variation
 from ucd_planners.search.interface import MOST_POLICIES, Initial, PlayoutPolicy, SearchOptions, Selection
@@ -63,7 +64,11 @@ class Planner:
         policies: PlayoutPolicy | Iterable[PlayoutPolicy] = (),
         initial: Initial | None = None,
         progress: Callable[[int, float], None] | None = None,
+        **old_names: Any,
     ) -> None:
+        refuse_old_names(old_names)
+        if old_names:
+            raise TypeError(f"a planner has no option {next(iter(old_names))!r}")
         if final_move not in FINALS:
             raise ValueError(f"final_move must be one of {', '.join(FINALS)}, not {final_move!r}")
         self.selection = selection
@@ -113,6 +118,11 @@ class Planner:
     def asked(self) -> list[PlayoutPolicy]:
         """The policies that may be asked: those with prob above 0."""
         return [policy for policy in self.policies if policy.prob > 0]
+
+    def guard(self) -> None:
+        """Checks every kernel at work from now on, not only user-defined ones."""
+        self._settings = self._settings._replace(guarded=True)
+        self._workers = []
 
     def check(self, rules: Rules) -> None:
         """Raises ValueError for a game that a policy or initial statistics do not know, or for which they lack memory."""

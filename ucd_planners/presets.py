@@ -14,27 +14,49 @@
 | grave                 | the same of the nearest position visited enough  |
 | cmc                   | UCT in a tree, playouts by CMC                   |
 
-c = 0.3 is the constant of [UCD section 4]. All take the budget and options of Planner by name.
+c = 0.3 is the constant of [UCD section 4]. All take the options of Planner by name, the budget of a search among them.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import ParamSpec, Unpack
 
+from ucd_planners.options import PlannerOptions, refuse_old_names
 from ucd_planners.planner import Planner, listed
 from ucd_planners.playouts import CMC
 from ucd_planners.selection.rave import RAVE
 from ucd_planners.selection.ucd import UCD
 from ucd_planners.selection.update_all import UpdateAll
 
+Parameters = ParamSpec("Parameters")
 
-def uct(c: float = 0.3, **options: Any) -> Planner:
+
+def preset(make: Callable[Parameters, Planner]) -> Callable[Parameters, Planner]:
+    """Declares a preset: its signature lists every option of Planner, and old names of options raise TypeError."""
+    own = [each for each in inspect.signature(make).parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    defaults = inspect.signature(Planner.__init__).parameters
+    options = [defaults[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in PlannerOptions.__annotations__]
+
+    @functools.wraps(make)
+    def made(*arguments: Parameters.args, **options: Parameters.kwargs) -> Planner:
+        refuse_old_names(options)
+        return make(*arguments, **options)
+
+    made.__signature__ = inspect.Signature([*own, *options], return_annotation=Planner)  # type: ignore[attr-defined]
+    return made
+
+
+@preset
+def uct(c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
     """UCT in a tree [Kocsis and Szepesvari 2006], with the bound of [UCD eq. 2]."""
     return Planner(UCD(c=c, table=False), name="uct", **options)
 
 
+@preset
 def ucd(
     d1: float = 1,
     d2: float = 0,
@@ -42,7 +64,7 @@ def ucd(
     c: float = 0.3,
     backup: str = "descent",
     store: str = "edges",
-    **options: Any,
+    **options: Unpack[PlannerOptions],
 ) -> Planner:
     """UCD with the depths of mean, parent's visits and child's visits, each 0, 1, 2, ... or math.inf [UCD section 3].
 
@@ -51,55 +73,67 @@ def ucd(
     return Planner(UCD(d1, d2, d3, c, backup=backup, store=store), name="ucd", **options)
 
 
-def uct0(c: float = 0.3, **options: Any) -> Planner:
+@preset
+def uct0(c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
     """UCT0 of [Childs section 3]: no transpositions."""
     return uct(c, **options)
 
 
-def uct1(c: float = 0.3, **options: Any) -> Planner:
+@preset
+def uct1(c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
     """UCT1: positions are shared, statistics stay with their edges."""
     return Planner(UCD(0, 0, 0, c), name="uct1", **options)
 
 
-def uct2(c: float = 0.3, **options: Any) -> Planner:
+@preset
+def uct2(c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
     """UCT2: the mean of a move is that of the position it leads to."""
     return Planner(UCD(1, 0, 0, c), name="uct2", **options)
 
 
-def uct3(c: float = 0.3, **options: Any) -> Planner:
+@preset
+def uct3(c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
     """UCT3: means are computed anew from the means below, all the way down."""
     return Planner(UCD(math.inf, 0, 0, c), name="uct3", **options)
 
 
-def simple_way(c: float = 0.3, **options: Any) -> Planner:
+@preset
+def simple_way(c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
     """Mean and visits of a move are those of the position it leads to."""
     return Planner(UCD(1, 0, 1, c), name="simple_way", **options)
 
 
-def update_all(c: float = 0.3, **options: Any) -> Planner:
+@preset
+def update_all(c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
     """A playout is added to every edge that leads to its leaf."""
     return Planner(UpdateAll(c), name="update_all", **options)
 
 
-def rave(bias: float = 0.001, c: float = 0.0, **options: Any) -> Planner:
+@preset
+def rave(bias: float = 0.001, c: float = 0.0, **options: Unpack[PlannerOptions]) -> Planner:
     """RAVE [Gelly and Silver 2011, with bias = 4 b^2]; untried moves are chosen by the playouts that played them later."""
     return Planner(RAVE(bias, c), name="rave", **options)
 
 
-def rave_ucd(bias: float = 0.001, depth_rave: int = 1, depth_mean: float = 0, c: float = 0.0, **options: Any) -> Planner:
+@preset
+def rave_ucd(
+    bias: float = 0.001, depth_rave: int = 1, depth_mean: float = 0, c: float = 0.0, **options: Unpack[PlannerOptions]
+) -> Planner:
     """RAVE on a graph [UCD section 4, Table 2]: depth_rave 0 or 1, depth_mean 0, 1, 2, ... or math.inf."""
     return Planner(RAVE(bias, c, True, depth_mean, depth_rave), name="rave_ucd", **options)
 
 
-def grave(ref: int = 50, bias: float = 1e-10, c: float = 0.0, **options: Any) -> Planner:
+@preset
+def grave(ref: int = 50, bias: float = 1e-10, c: float = 0.0, **options: Unpack[PlannerOptions]) -> Planner:
     """GRAVE [Cazenave 2015]: the values of the nearest position of the descent that had `ref` playouts."""
     return Planner(RAVE(bias, c, ref=ref), name="grave", **options)
 
 
-def cmc(prob: float = 0.35, threshold: float = 0.0, c: float = 0.3, **options: Any) -> Planner:
+@preset
+def cmc(prob: float = 0.35, threshold: float = 0.0, c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
     """UCT in a tree with contextual Monte Carlo [CMC], by default as in the best point of its Figure 3, then other policies."""
-    policies = (CMC(prob, threshold), *listed(options.pop("policies", ())))
-    return Planner(UCD(c=c, table=False), name="cmc", policies=policies, **options)
+    options["policies"] = (CMC(prob, threshold), *listed(options.get("policies", ())))
+    return Planner(UCD(c=c, table=False), name="cmc", **options)
 
 
 PRESETS: dict[str, Callable[..., Planner]] = {

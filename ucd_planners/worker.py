@@ -37,6 +37,7 @@ class Settings(NamedTuple):
     options: SearchOptions
     max_nodes: int
     stop_early: bool
+    guarded: bool = False
 
 
 class Budget(NamedTuple):
@@ -72,7 +73,7 @@ class Worker:
         selection, initial = settings.selection, settings.initial
         kernels = [*rules.kernels, selection.select_kernel, selection.backup_kernel, getattr(initial, "kernel", None)]
         kernels += [kernel for policy in self.policies for kernel in (policy.suggest, policy.learn)]
-        self.guarded = not all(is_own(kernel) for kernel in kernels if kernel is not None)
+        self.guarded = settings.guarded or not all(is_own(kernel) for kernel in kernels if kernel is not None)
         compiled(run, RUN)
         self.rules_kernels = bound_rules(rules)
         self.search_kernels = bound_search(selection, self.policies, initial, settings.options, self.guarded)

@@ -1,4 +1,4 @@
-"""Agents: what plays the games of a contest, be it a planner or a program that speaks GTP."""
+"""Agents play the games of matches: planners, programs that speak GTP, and user-defined ones."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import Any, NamedTuple, Protocol
 
 from ucd_envs.rules import Rules, State
 from ucd_envs.settings import real
+from ucd_planners.gtp.analysis import both
 from ucd_planners.gtp.client import Program, ProgramError
 from ucd_planners.gtp.protocol import COLOURS, RESIGN
-from ucd_planners.notation import PROGRAM, parsed, planner_from
+from ucd_planners.notation import PROGRAM, TIMEOUT, parse, player_from
 from ucd_planners.planner import Planner
 
-TIMEOUT = 60.0
-"""Seconds that a program has for a move, and at least for its start."""
+METHODS = ("begin", "choose", "close")
+"""The methods of an agent."""
 
 
 class StoppedError(Exception):
-    """Ends a search of a contest that was stopped."""
+    """Ends a search of a match that was stopped."""
 
 
 class FailedError(Exception):
@@ -26,19 +27,19 @@ class FailedError(Exception):
 
 
 class Stop(Protocol):
-    """What tells games under way to end: an event of threads or of processes."""
+    """Ends games under way: an event of threads or of processes."""
 
     def is_set(self) -> bool:
-        """Whether they should."""
+        """Returns whether they should end."""
         ...
 
     def set(self) -> None:
-        """From now on they should."""
+        """Ends them."""
         ...
 
 
-class Choice(NamedTuple):
-    """What an agent does with its turn."""
+class Move(NamedTuple):
+    """An agent's turn."""
 
     action: int | None
     """None when it resigns."""
@@ -52,58 +53,70 @@ class Agent(Protocol):
     """One game after another, in one thread. Its methods raise FailedError, and StoppedError soon after `stop` is set."""
 
     def begin(self, rules: Rules, seed: int, stop: Stop | None) -> None:
-        """The next game, with the random numbers of a seed if it draws any from us."""
+        """Begins the next game; what it draws at random follows from the seed."""
         ...
 
-    def choose(self, state: State, moves: Sequence[tuple[int, int]]) -> Choice:
-        """Its move in a state, to which these moves have led: player and action of each since the start."""
+    def choose(self, state: State, moves: Sequence[tuple[int, int]]) -> Move:
+        """Returns its move in a state; `moves` are player and action of each since the start."""
         ...
 
     def close(self) -> None:
-        """Gives back what it holds outside of this process."""
+        """Gives back everything held outside of this process."""
         ...
 
 
 def agent_from(text: str, budget: Mapping[str, Any]) -> Agent:
-    """The agent that a text of ucd_planners.notation names; `budget` is that of planners that name none.
+    """Returns the agent of a text of ucd_planners.notation; `budget` is that of planners that have none.
 
     Raises ValueError or TypeError for a text that names none.
     """
-    name, written = parsed(text)
-    if name != PROGRAM:
-        return Thinker(planner_from(text, **budget))
-    unknown = written.keys() - {"command", "timeout"}
-    if unknown:
-        raise ValueError(f"{PROGRAM} has no parameter {min(unknown)!r}: expected timeout")
-    return Opponent(**written)
+    name, written = parse(text)
+    if name == PROGRAM:
+        unknown = written.keys() - {"command", "timeout"}
+        if unknown:
+            raise ValueError(f"{PROGRAM} has no parameter {min(unknown)!r}: expected timeout")
+        return GTPAgent(**written)
+    made = player_from(text, **budget)
+    if isinstance(made, Planner):
+        own = made.playouts is not None or made.seconds is not None
+        if not own and not budget:
+            raise ValueError(f"{text} has no budget: give it, or the match, playouts or seconds")
+        return PlannerAgent(made, {} if own else budget)
+    if isinstance(made, type) or not all(callable(getattr(made, method, None)) for method in METHODS):
+        raise ValueError(f"{name} makes no selection, planner or agent, but {made!r}")
+    agent: Agent = made
+    return agent
 
 
-class Thinker:
-    """A planner as an agent."""
+class PlannerAgent:
+    """A planner as an agent; `budget` is that of its searches if it has none."""
 
-    def __init__(self, planner: Planner) -> None:
-        self.planner = planner
+    def __init__(self, planner: Planner, budget: Mapping[str, Any]) -> None:
+        self.planner, self.budget = planner, dict(budget)
+        self._stop: Stop | None = None
 
     def begin(self, rules: Rules, seed: int, stop: Stop | None) -> None:
         """Begins the sequence of searches of a seed."""
         self.planner.reset(seed)
-        self.planner.progress = None if stop is None else lambda playouts, seconds: _obey(stop)
+        self._stop = stop
 
-    def choose(self, state: State, moves: Sequence[tuple[int, int]]) -> Choice:
-        """The move of a search. Ctrl-C raises KeyboardInterrupt."""
-        result = self.planner.search(state)
+    def choose(self, state: State, moves: Sequence[tuple[int, int]]) -> Move:
+        """Returns the move of a search. Ctrl-C raises KeyboardInterrupt."""
+        stop = self._stop
+        progress = None if stop is None else both(self.planner.progress, lambda playouts, seconds: _obey(stop))
+        result = self.planner.search(state, progress=progress, **self.budget)
         if result.stopped == "interrupt":
             raise KeyboardInterrupt
-        return Choice(result.action, result.value, result.playouts, result.cpu_seconds)
+        return Move(result.action, result.value, result.playouts, result.cpu_seconds)
 
     def close(self) -> None:
         """Nothing is held."""
 
 
-class Opponent:
+class GTPAgent:
     """A program that speaks GTP, as an agent; its process serves game after game, and another is started after a failure.
 
-    It is told of size, komi, stones before the start and moves, and plays by the rules that it was started with. Our rules
+    It learns size, komi, stones before the start and moves, and plays by the rules that it was started with. Our rules
     decide what is legal and who has won: of Go by area once both have passed, where all stones on the board are alive. A
     program that passes while there are dead ones loses by them: GNU Go wants --chinese-rules --capture-all-dead.
     """
@@ -115,8 +128,8 @@ class Opponent:
         self._stop: Stop | None = None
 
     def begin(self, rules: Rules, seed: int, stop: Stop | None) -> None:
-        """An empty board, komi, and the stones that stand there before the start."""
-        self._known, self._stop, self._told = rules.initial_state(), stop, 0
+        """Sends the size, komi, and the stones that stand on the board before the start."""
+        self._known, self._stop, self._sent = rules.initial_state(), stop, 0
         rows, columns = rules.planes[:2]
         self._ask(f"boardsize {rows}" if rows == columns else f"boardsize {columns} {rows}", max(self.timeout, TIMEOUT))
         self._ask("clear_board")
@@ -125,15 +138,15 @@ class Opponent:
         for player, name in stones_before(rules):
             self._ask(f"play {COLOURS[player]} {name}")
 
-    def choose(self, state: State, moves: Sequence[tuple[int, int]]) -> Choice:
-        """Its answer to genmove, after it was told of the moves that it does not know."""
-        for player, action in moves[self._told :]:
+    def choose(self, state: State, moves: Sequence[tuple[int, int]]) -> Move:
+        """Returns its answer to genmove, once it has the moves that it does not know."""
+        for player, action in moves[self._sent :]:
             self._ask(f"play {COLOURS[player]} {self._known.action_name(action)}")
             self._known = self._known.after(action)
-        self._told = len(moves) + 1
+        self._sent = len(moves) + 1
         answer = self._ask(f"genmove {COLOURS[state.player]}")
         if answer.lower() == RESIGN:
-            return Choice(None)
+            return Move(None)
         try:
             action = state.action_named(answer)
         except ValueError:
@@ -141,7 +154,7 @@ class Opponent:
         if action not in state.legal_actions():
             raise self._failed(f"plays {answer}, which is not legal: {state.rules.why_illegal(action)}")
         self._known = state.after(action)
-        return Choice(action)
+        return Move(action)
 
     def close(self) -> None:
         """Ends the process."""
@@ -154,13 +167,13 @@ class Opponent:
             raise self._failed(str(error)) from None
 
     def _failed(self, reason: str) -> FailedError:
-        """The error of this game; what the process thinks of it is not to be relied on any more."""
+        """Returns the error of this game; its process has lost track and is ended."""
         self.program.close(0.0)
         return FailedError(reason)
 
 
 def stones_before(rules: Rules) -> list[tuple[int, str]]:
-    """Player and name of the stones that a game's settings put on the board before the start."""
+    """Returns player and name of the stones that a game's settings put on the board before the start."""
     found = []
     for setting in ("opening", "black", "white"):
         for turn, name in enumerate(str(rules.settings.get(setting, "")).split()):

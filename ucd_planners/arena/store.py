@@ -1,9 +1,10 @@
 """A store: the games of an experiment in one SQLite file.
 
-A game is kept under its contest's configuration and its number. The configuration is everything that decides what is played:
-the planners, the game with all its settings, budget, seed and the version of this distribution. How many games were asked for
-is no part of it, so more can be added to what is there; with anything else changed, old results are not met. Games are added
-in short transactions: what was added outlasts the process, however that ends, and several processes may add to one file.
+A game is kept under its match's configuration and its number. The configuration is everything that decides the moves: the
+planners with their budgets, the game with all its settings, the seed and the version of this distribution. Texts are canonical,
+so that `uct` and `uct(c=0.3)` share their games. How many games were asked for is no part of it, so more can be added to
+those that are there; with anything else changed, old results are not met. Games are added in short transactions: they outlast
+the process, however that ends, and several processes may add to one file.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import sqlite3
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import fields
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
@@ -26,12 +26,15 @@ import numpy as np
 
 import ucd_envs
 from ucd_envs import registry
-from ucd_planners.arena.match import Contest, Game
+from ucd_planners.arena.contest import Game, Match
+from ucd_planners.notation import canonical
 
 MARK = 0x55434453
 """SQLite's application_id of a store: "UCDS"."""
-LAYOUT = 1
-"""SQLite's user_version of a store: moves with the tables."""
+LAYOUT = 2
+"""SQLite's user_version of a store: moves with the tables and with the texts of configurations.
+
+1: planners as they were typed, one payoff a game. 2: planners in their canonical texts, a payoff for each planner."""
 PATIENCE = 60.0
 """Seconds to wait while another process writes."""
 
@@ -40,7 +43,7 @@ TABLES = (
     "CREATE TABLE sessions (id INTEGER PRIMARY KEY, began TEXT NOT NULL, python TEXT NOT NULL, numpy TEXT NOT NULL,"
     " numba TEXT NOT NULL, platform TEXT NOT NULL)",
     "CREATE TABLE games (configuration INTEGER NOT NULL REFERENCES configurations, number INTEGER NOT NULL,"
-    " session INTEGER NOT NULL REFERENCES sessions, seat INTEGER NOT NULL, moves BLOB NOT NULL, payoff REAL NOT NULL,"
+    " session INTEGER NOT NULL REFERENCES sessions, seat INTEGER NOT NULL, moves BLOB NOT NULL, payoffs TEXT NOT NULL,"
     " playouts TEXT NOT NULL, cpu_seconds TEXT NOT NULL, seconds REAL NOT NULL,"
     " PRIMARY KEY (configuration, number)) WITHOUT ROWID",
     f"PRAGMA application_id = {MARK}",
@@ -71,34 +74,34 @@ class Store:
             self._database.close()
             raise
 
-    def append(self, contest: Contest, games: Sequence[Game]) -> None:
-        """Adds games of a contest, all or, when that fails, none; a number that is there already keeps its game.
+    def append(self, match: Match, games: Sequence[Game]) -> None:
+        """Adds games of a match, all or, when that fails, none; a number that is there already keeps its game.
 
         A game that failed is no result and left out, so that its number is still missing.
         """
         rows = [_row(game) for game in games if not game.failure]
         with self._transaction():
-            self._run("INSERT OR IGNORE INTO configurations (text) VALUES (?)", configuration(contest))
+            self._run("INSERT OR IGNORE INTO configurations (text) VALUES (?)", configuration(match))
             session = self._begun() if self._session is None else self._session
-            key = self._key(contest)
+            key = self._key(match)
             for row in rows:
                 self._run("INSERT OR IGNORE INTO games VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", key, row[0], session, *row[1:])
         self._session = session
 
-    def games(self, contest: Contest) -> list[Game]:
-        """The games of a contest that are there, by number."""
+    def games(self, match: Match) -> list[Game]:
+        """The games of a match that are there, by number."""
         rows = self._run(
-            "SELECT number, seat, moves, payoff, playouts, cpu_seconds, seconds FROM games"
+            "SELECT number, seat, moves, payoffs, playouts, cpu_seconds, seconds FROM games"
             " WHERE configuration = ? AND number < ? ORDER BY number",
-            self._key(contest),
-            contest.games,
+            self._key(match),
+            match.games,
         )
         return [_game(*row) for row in rows]
 
-    def missing(self, contest: Contest) -> list[int]:
-        """The numbers of a contest's games that are not there, ascending."""
-        there = {number for (number,) in self._run("SELECT number FROM games WHERE configuration = ?", self._key(contest))}
-        return [number for number in range(contest.games) if number not in there]
+    def missing(self, match: Match) -> list[int]:
+        """The numbers of a match's games that are not there, ascending."""
+        there = {number for (number,) in self._run("SELECT number FROM games WHERE configuration = ?", self._key(match))}
+        return [number for number in range(match.games) if number not in there]
 
     def sessions(self) -> list[dict[str, Any]]:
         """When games were added, and by which versions of Python, numpy and numba on which kind of machine."""
@@ -142,9 +145,9 @@ class Store:
     def _pragma(self, name: str) -> int:
         return int(self._run(f"PRAGMA {name}")[0][0])
 
-    def _key(self, contest: Contest) -> int | None:
-        """The row of a contest's configuration, None if there is none."""
-        rows = self._run("SELECT id FROM configurations WHERE text = ?", configuration(contest))
+    def _key(self, match: Match) -> int | None:
+        """The row of a match's configuration, None if there is none."""
+        rows = self._run("SELECT id FROM configurations WHERE text = ?", configuration(match))
         return rows[0][0] if rows else None
 
     def _begun(self) -> int:
@@ -186,12 +189,16 @@ def _foreign(path: Path) -> bool:
     return False
 
 
-def configuration(contest: Contest) -> str:
-    """All that decides what a contest's games are, as canonical JSON: equal texts, equal games."""
-    rules = registry.make_rules(contest.game, **contest.settings)
-    written = {field.name: getattr(contest, field.name) for field in fields(contest) if field.name != "games"}
-    written |= {"kind": type(contest).__name__, "game": rules.name, "settings": rules.settings}
-    written |= {"ucd-planners": ucd_envs.__version__}
+def configuration(match: Match) -> str:
+    """Returns all that decides a match's games, as canonical JSON: equal texts, equal games."""
+    rules = registry.make_rules(match.game, **match.settings)
+    written = {
+        "planners": [canonical(text, **match.budget) for text in match.planners],
+        "game": rules.reference or rules.name,
+        "settings": rules.settings,
+        "seed": match.seed,
+        "ucd-planners": ucd_envs.__version__,
+    }
     return json.dumps(written, sort_keys=True, separators=(",", ":"), default=_plain)
 
 
@@ -201,7 +208,7 @@ def _plain(value: Any) -> Any:
         return dict(value)
     if isinstance(value, np.generic):
         return value.item()
-    raise TypeError(f"a contest with {value!r} in it cannot be stored")
+    raise TypeError(f"a match with {value!r} in it cannot be stored")
 
 
 def _row(game: Game) -> tuple[Any, ...]:
@@ -210,11 +217,12 @@ def _row(game: Game) -> tuple[Any, ...]:
         moves = struct.pack(f"<{len(game.moves)}H", *game.moves)
     except struct.error:
         raise ValueError(f"moves of a stored game must be from 0 to {2**16 - 1}, not {game.moves}") from None
-    playouts, cpu_seconds = json.dumps(game.playouts), json.dumps(game.cpu_seconds)
-    return (game.number, game.seat, moves, game.payoff, playouts, cpu_seconds, game.seconds)
+    payoffs, playouts, cpu_seconds = map(json.dumps, (game.payoffs, game.playouts, game.cpu_seconds))
+    return (game.number, game.seat, moves, payoffs, playouts, cpu_seconds, game.seconds)
 
 
-def _game(number: int, seat: int, moves: bytes, payoff: float, playouts: str, cpu_seconds: str, seconds: float) -> Game:
-    """The game of a row."""
+def _game(number: int, seat: int, moves: bytes, payoffs: str, playouts: str, cpu_seconds: str, seconds: float) -> Game:
+    """Returns the game of a row."""
     line = struct.unpack(f"<{len(moves) // 2}H", moves)
-    return Game(number, seat, line, payoff, tuple(json.loads(playouts)), tuple(json.loads(cpu_seconds)), seconds)
+    paid, played, took = (tuple(json.loads(text)) for text in (payoffs, playouts, cpu_seconds))
+    return Game(number, seat, line, paid, played, took, seconds)

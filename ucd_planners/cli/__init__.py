@@ -8,10 +8,10 @@ import sys
 from collections.abc import Callable, Sequence
 
 import ucd_envs
-from ucd_planners.cli import bench, games, gtp, match, play, profile, reproduce
-from ucd_planners.cli.console import UsageError, settings_from, usage
+from ucd_planners.cli import bench, check, games, gtp, match, play, profile, reproduce
+from ucd_planners.cli.console import UsageError, game_from, settings_from, usage
 
-COMMANDS = (play, match, gtp, reproduce, profile, bench, games)
+COMMANDS = (play, match, gtp, reproduce, profile, bench, check, games)
 """In the order of the help. Each has `add(commands)`, which adds its parser and names what runs it."""
 
 
@@ -27,7 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run: Callable[[argparse.Namespace], int] = known.run
     try:
         with usage():
-            known.settings = settings_from(rest, getattr(known, "game", None))
+            game, written = game_from(getattr(known, "game", None))
+            known.game, known.settings = game, written | settings_from(rest, game)
         status = run(known)
         sys.stdout.flush()
     except UsageError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +21,21 @@ def usage() -> Iterator[None]:
         yield
     except (ValueError, TypeError, ImportError) as error:
         raise UsageError(str(error)) from error
+
+
+def game_from(text: str | None) -> tuple[str | None, dict[str, Any]]:
+    """Returns the name and the settings of a game written as my_module:rules(size=5), or of a name alone.
+
+    Raises ValueError for a text with brackets that does not parse.
+    """
+    from ucd_planners.notation import parse
+
+    if text is None or "(" not in text:
+        return text, {}
+    try:
+        return parse(text)
+    except ValueError:
+        raise ValueError(f"game {text!r} does not parse: expected a name, or name(key=value, ...)") from None
 
 
 def settings_from(words: Sequence[str], game: str | None) -> dict[str, Any]:
@@ -46,7 +60,7 @@ def settings_from(words: Sequence[str], game: str | None) -> dict[str, Any]:
         else:
             typed[waiting] = word
             waiting = None
-    known = inspect.signature(registry.builder(game)).parameters if game is not None else {}
+    known = registry.parameters(game) if game is not None else {}
     return {name: setting_from(name, text, known[name].default) if name in known else text for name, text in typed.items()}
 
 

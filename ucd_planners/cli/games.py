@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 from typing import Any
 
 from ucd_envs import registry
@@ -17,6 +16,6 @@ def add(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     for name in registry.available():
-        settings = inspect.signature(registry.builder(name)).parameters.values()
+        settings = registry.parameters(name).values()
         print(name, ", ".join(f"{setting.name}={setting.default!r}" for setting in settings) or "(no settings)")
     return 0

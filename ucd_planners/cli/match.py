@@ -1,9 +1,10 @@
-"""`ucd match`: two planners against each other, or against programs that speak GTP."""
+"""`ucd match`: two planners against each other or against programs that speak GTP, or one planner alone."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -12,6 +13,9 @@ from typing import Any
 from ucd_envs import registry
 from ucd_envs.rules import Rules
 from ucd_planners.cli.console import UsageError, folder, progress, rich, table, usage
+from ucd_planners.intervals import mean_interval, sample_error
+
+SEATS = ("first", "second")
 
 
 def add(commands: Any) -> None:
@@ -20,7 +24,8 @@ def add(commands: Any) -> None:
         "match",
         allow_abbrev=False,
         help="plays two planners against each other",
-        description="Plays two planners against each other, with seats swapped in pairs. Other options are the game's "
+        description="Plays two planners against each other, with seats swapped in pairs, or one alone in a game of one player. "
+        "A reference such as my_module:my_name stands for a game, a selection or a policy. Other options are the game's "
         "settings, such as --size 5 --opening b2 for hex. A program that speaks GTP may stand for a planner, such as "
         "gtp('gnugo --mode gtp --level 1 --chinese-rules --capture-all-dead', timeout=60), with seconds for each of its moves; "
         "the budget is not for it. Our rules decide: of Go by area, where all stones left on the board are alive. A game in "
@@ -30,13 +35,13 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--game", required=True, help="a registered game, with or without its version")
     parser.add_argument("--a", required=True, help="a planner, such as ucd(d1=0,d2=1,d3=2,c=0.3)")
-    parser.add_argument("--b", required=True, help="the other planner")
+    parser.add_argument("--b", help="the other planner, in a game of two players")
     budget = parser.add_mutually_exclusive_group()
     budget.add_argument("--playouts", type=int, help="playouts a move (default 1000)")
     budget.add_argument("--seconds", type=float, help="seconds a move")
     parser.add_argument("--games", type=int, default=100, help="an even number (default 100)")
     parser.add_argument("--seed", type=int, default=0, help="default 0")
-    parser.add_argument("--jobs", type=int, default=1, help="games at once (default 1)")
+    parser.add_argument("--jobs", type=int, default=1, help="games at once, in processes (default 1)")
     parser.add_argument("--sgf", metavar="FOLDER", help="write each game of go or hex to a file there: game-0001.sgf, ...")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
     parser.set_defaults(run=_run)
@@ -56,12 +61,12 @@ def _run(arguments: argparse.Namespace) -> int:
         keep = None if arguments.sgf is None else _keeper(match, arguments.sgf)
     with progress(match.games, "games") as advance:
 
-        def told(game: Any) -> None:
+        def count(game: Any) -> None:
             if keep is not None:
                 keep(game)
             advance()
 
-        result = play_match(match, arguments.jobs, progress=told)
+        result = play_match(match, arguments.jobs, progress=count)
     if not result.games:
         played = "no game came to its end" if result.failures else "stopped before the first game ended"
         print(f"ucd: {played}{_failed(result)}", file=sys.stderr)
@@ -107,12 +112,15 @@ def _sgf(match: Any, rules: Rules, game: Any) -> str:
 
 
 def match_row(result: Any) -> dict[str, Any]:
-    """A match's result as one flat object; percentages are 0 to 100."""
-    total = result.tally()
-    low, high = total.interval
+    """Returns a match's result as one flat object, with percentages from 0 to 100.
+
+    Wins, draws and losses are None unless every game was one of them.
+    """
+    score = result.score()
+    sides = range(len(result.match.planners))
     seats = {
-        f"{kind}_as_{seat}": getattr(result.tally(i), kind)
-        for i, seat in enumerate(("first", "second"))
+        f"{kind}_as_{SEATS[i]}": getattr(result.score(i), kind) if score.decided else None
+        for i in sides
         for kind in ("wins", "draws", "losses")
     }
     return {
@@ -120,18 +128,24 @@ def match_row(result: Any) -> dict[str, Any]:
         "a": result.match.a,
         "b": result.match.b,
         **result.match.budget,
-        "games": total.games,
-        "stopped": total.games + len(result.failures) < result.match.games,
-        "wins": total.wins,
-        "draws": total.draws,
-        "losses": total.losses,
-        "percent": round(100 * total.share, 2),
-        "interval_95": [round(100 * low, 2), round(100 * high, 2)],
+        "games": score.games,
+        "stopped": score.games + len(result.failures) < result.match.games,
+        "wins": score.wins,
+        "draws": score.draws,
+        "losses": score.losses,
+        "percent": percent(score.mean),
+        "standard_error": percent(score.standard_error),
+        "interval_95": [percent(end) for end in score.interval],
         **seats,
         "distinct_games": result.distinct,
-        "playouts_per_s": [round(result.playouts_per_second(side)) for side in (0, 1)],
+        "playouts_per_s": [round(result.playouts_per_second(side)) for side in sides],
         **({"failed": len(result.failures), "failures": _reasons(result)} if result.failures else {}),
     }
+
+
+def percent(share: float) -> float | None:
+    """Returns a share in percent, None for no number."""
+    return None if math.isnan(share) else round(100 * share, 2)
 
 
 def _reasons(result: Any) -> dict[str, int]:
@@ -148,21 +162,32 @@ def _failed(result: Any) -> str:
 
 
 def _show(result: Any) -> None:
+    """Prints the table of a match, and everything else there is to say."""
     row = match_row(result)
-    rows = []
-    for label, tally in (("first", result.tally(0)), ("second", result.tally(1)), ("both", result.tally())):
-        if tally.games:
-            low, high = tally.interval
-            numbers = (tally.games, tally.wins, tally.draws, tally.losses)
-            rows.append([label, *map(str, numbers), f"{100 * tally.share:.1f}", f"{100 * low:.1f} to {100 * high:.1f}"])
+    names = ("first", "second") if len(result.match.planners) == 2 else ("only",)
+    scores = [(name, result.score(i)) for i, name in enumerate(names)] + [("both", result.score())] * (len(names) - 1)
     budget = ", ".join(f"{value:,} {key}" for key, value in result.match.budget.items())
-    print(f"{row['game']}, {budget} a move\na = {row['a']}\nb = {row['b']}")
-    table(["seat of a", "games", "wins", "draws", "losses", "percent", "95% interval (Wilson)"], rows)
+    print(f"{row['game']}, {budget} a move\na = {row['a']}" + (f"\nb = {row['b']}" if row["b"] is not None else ""))
+    if result.score().decided:
+        columns = ["seat of a", "games", "wins", "draws", "losses", "percent", "95% interval (Wilson)"]
+    else:
+        columns = ["seat of a", "games", "mean payoff in percent", "standard error", "95% interval (Student)"]
+    table(columns, [[name, *_cells(score, result.score().decided)] for name, score in scores if score.games])
     print(f"{row['distinct_games']} of {row['games']} games are distinct", end="")
     print(" (fewer than 90%: the interval is too narrow)" if row["distinct_games"] < 0.9 * row["games"] else "")
-    rates = [f"{side} {rate:,}" for side, rate in zip("ab", row["playouts_per_s"], strict=True) if rate]
+    rates = [f"{side} {rate:,}" for side, rate in zip("ab", row["playouts_per_s"], strict=False) if rate]
     if rates:
         print(f"playouts per second of CPU time: {', '.join(rates)}")
     print(_failed(result)[1:], end="\n" if result.failures else "")
     if row["stopped"]:
         print(f"stopped: {len(result.games)} of {result.match.games} games were played")
+
+
+def _cells(score: Any, decided: bool) -> list[str]:
+    """Returns the cells of a score, beside its name."""
+    low, high = score.interval if score.decided == decided else mean_interval(score.payoffs)
+    interval = f"{100 * low:.1f} to {100 * high:.1f}"
+    if decided:
+        return [*map(str, (score.games, score.wins, score.draws, score.losses)), f"{100 * score.mean:.1f}", interval]
+    error = score.standard_error if score.decided == decided else sample_error(score.payoffs)
+    return [str(score.games), f"{100 * score.mean:.1f}", "" if math.isnan(error) else f"{100 * error:.2f}", interval]

@@ -17,12 +17,13 @@ def add(commands: Any) -> None:
         "reproduce",
         allow_abbrev=False,
         help="runs an experiment of a paper",
-        description="Runs an experiment of a paper and tells its figures beside ours. The folder then holds the games "
+        description="Runs an experiment of a paper and shows its figures beside ours. The folder then holds the games "
         "(NAME.sqlite), the table (NAME.csv) and a picture (NAME.svg). A run that was stopped goes on where it was. "
-        "With --only the games of some settings are played; the table has all that there are.",
+        "With --only the games of some settings are played; the table has all that there are. A table and a picture of more "
+        "games than were asked for stay as they are, unless --force says otherwise.",
         epilog="example: ucd reproduce leftright --games 20 --jobs 2",
     )
-    parser.add_argument("experiment", choices=MODULES, help=f"one of {', '.join(MODULES)}")
+    parser.add_argument("experiment", help=f"one of {', '.join(MODULES)}, or a reference such as my_module:my_experiment")
     parser.add_argument("--games", type=int, help="games of each setting (default: as many as the paper)")
     parser.add_argument(
         "--only", action="append", metavar="COLUMN=LABEL,...", help="play only settings so labelled, such as budget=10k"
@@ -30,6 +31,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--seed", type=int, default=0, help="default 0")
     parser.add_argument("--folder", default="results", help="where the files are (default results)")
+    parser.add_argument("--force", action="store_true", help="replace a table and a picture of more games")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     parser.set_defaults(run=_run)
 
@@ -50,18 +52,18 @@ def _run(arguments: argparse.Namespace) -> int:
         played = with_labels(settings, _labels(arguments.only or []))
         store = Store(folder(arguments.folder) / f"{chosen.name}.sqlite")
     with store:
-        missing = sum(len(store.missing(setting.contest)) for setting in played)
+        missing = sum(len(store.missing(setting.match)) for setting in played)
         with progress(missing, "games") as advance:
 
-            def told(contest: Any, games: list[Any]) -> None:
+            def count(match: Any, games: list[Any]) -> None:
                 for _ in games:
                     advance()
 
-            report = reproduce(chosen, settings, store, arguments.jobs, progress=told, played=played)
+            report = reproduce(chosen, settings, store, arguments.jobs, None, count, played, arguments.force)
     if arguments.json:
         print(json.dumps(_object(chosen, report)))
     else:
-        _show(chosen, report, sum(setting.contest.games for setting in played))
+        _show(chosen, report, sum(setting.match.games for setting in played))
     return 1 if report.missing else 0
 
 
@@ -87,18 +89,20 @@ def _show(chosen: Any, report: Any, total: int) -> None:
     played = [row for row in report.rows if row["games"]]
     print(f"{chosen.title} {chosen.source}")
     if played:
-        columns = [column for column in played[0] if column not in ("wilson_low", "wilson_high", "distinct_games")]
+        columns = [column for column in played[0] if column not in ("interval_low", "interval_high", "distinct_games")]
         table(
             [column.replace("_", " ") for column in columns],
             [[_cell(column, row[column]) for column in columns] for row in played],
         )
-    print(f"the paper: {chosen.said}")
+    print(f"the paper: {chosen.claim}")
     repeated = sum(row["distinct_games"] < 0.9 * row["games"] for row in played if "distinct_games" in row)
     if repeated:
         print(
             f"fewer than 90% of the games are distinct in {repeated} of {len(played)} lines: their errors are larger than shown"
         )
     print(f"files: {', '.join(str(path) for path in report.files)}")
+    if len(report.files) == 1:
+        print("the table and the picture there are of more games and stay as they are: --force replaces them")
     if report.missing:
         print(f"stopped: {report.missing} of {total} games are missing; the same command goes on", file=sys.stderr)
 

@@ -18,8 +18,17 @@ MODULES = {
 
 
 def experiment_named(name: str) -> Experiment:
-    """An experiment by its name. Raises ValueError for an unknown one."""
-    if name not in MODULES:
-        raise ValueError(f"unknown experiment {name!r}: expected one of {', '.join(MODULES)}")
-    found: Experiment = importlib.import_module(f"{__name__}.{MODULES[name]}").EXPERIMENTS[name]
-    return found
+    """Returns an experiment by its name, a reference `package.module:name`, or an entry point of the group `ucd.experiments`.
+
+    Raises ValueError with one sentence for a name that stands for none.
+    """
+    from ucd_planners.experiments.experiment import Experiment
+    from ucd_planners.references import found
+
+    if name in MODULES:
+        chosen = importlib.import_module(f"{__name__}.{MODULES[name]}").EXPERIMENTS[name]
+    else:
+        chosen = found(name, dict.fromkeys(MODULES), ("ucd.experiments",), "experiment")
+    if not isinstance(chosen, Experiment):
+        raise ValueError(f"{name} is no experiment, but {chosen!r}")
+    return chosen

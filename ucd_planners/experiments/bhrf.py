@@ -1,18 +1,8 @@
-"""The experiments of [BHRF section 5]: Fabbri, Armetta, Duchene and Hassas.
+"""The experiments of [BHRF section 4]: Fabbri, Armetta, Duchene and Hassas.
 
-Go against the same program whose playouts are random: RAVE with the priors of an expert for new nodes in both. The paper
+Go against the same program whose playouts are random: RAVE with an expert's initial statistics for new nodes in both. The paper
 gives its gain over 50 percent of wins. Beside BHRF the tables have the policies that it is compared with or builds on, at equal
 playouts and in equal time. Komi is 7.5; the larger boards and budgets take days, and shorter ones come first.
-
-Seen here, with the paper's in brackets, in nearly two hours on two cores, which were for 9x9 only and give few games a point:
-
-With 10,000 playouts soft-UCT has 67.5 percent [67.3], last reply 75.0 and last good reply 76.9, with standard errors of 7; MAST
-with 51.3, n-grams with 53.8 and Pool-RAVE with 46.2 are about as good as random playouts. In 0.1 s a move last good reply keeps
-its 75.0, last reply has 57.1, and soft-UCT loses with 34.5, since its playouts cost more than twice as much. Against 10,000
-random playouts soft-UCT loses with up to 5,000, 16.7 to 50.0 in 6 games each, and wins with 6,000 and more, 60.0 to 80.0.
-
-Before an expert's playouts soft-UCT has 62.5 at epsilon 15 and 53.3 at 25 [61 on 19x19], last reply 40.0 and 60.0, with
-standard errors of 13; always asked, soft-UCT has 84.8 with one of 6, and last reply 42.9.
 """
 
 from __future__ import annotations
@@ -140,27 +130,27 @@ def draw_epsilon(rows: Sequence[Row]) -> Any:
 EXPERIMENTS = {
     "bhrf": Experiment(
         name="bhrf",
-        title="Go, playout policies against random playouts, RAVE with priors in both",
+        title="Go, playout policies against random playouts, RAVE with initial statistics in both",
         source="[BHRF Table 1]",
-        said="BHRF gains 17.3, 16.9 and 18 percent on 9x9, 24.3, 26.6 and 27.7 on 19x19",
+        claim="BHRF gains 17.3, 16.9 and 18 percent on 9x9, 24.3, 26.6 and 27.7 on 19x19",
         games=200,
         settings=table_settings,
         draw=draw_table,
     ),
     "bhrf-playouts": Experiment(
         name="bhrf-playouts",
-        title="Go 9x9, BHRF with fewer playouts against 10,000 random ones, RAVE with priors in both",
+        title="Go 9x9, BHRF with fewer playouts against 10,000 random ones, RAVE with initial statistics in both",
         source="[BHRF Figure 5]",
-        said="nothing in words that we could read",
+        claim="nothing in words that we could read",
         games=200,
         settings=playouts_settings,
         draw=draw_playouts,
     ),
     "bhrf-epsilon": Experiment(
         name="bhrf-epsilon",
-        title="Go, BHRF before an expert's playouts against these alone, RAVE with priors in both",
+        title="Go, BHRF before an expert's playouts against these alone, RAVE with initial statistics in both",
         source="[BHRF Figure 11]",
-        said="on 19x19 with 30,000 playouts at best 11 percent more, at epsilon 15 and 25",
+        claim="on 19x19 with 30,000 playouts at best 11 percent more, at epsilon 15 and 25",
         games=200,
         settings=epsilon_settings,
         draw=draw_epsilon,

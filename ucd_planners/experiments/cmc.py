@@ -1,23 +1,9 @@
 """The experiments of [CMC section 6], and the same in two more games: Rimmel and Teytaud, 2010.
 
 Havannah, 1,000 playouts a move for both sides, contextual Monte Carlo against the same UCT without. The paper does not name
-the base: 5, 6 and 8 are run; nor the exploration constant, which is 0.3 here. Its Figure 3 has two plots: over prob, at B = 0,
-where its best is 57 percent at prob 35; and over B, at a fixed prob that the text says is 75 and the caption 35, so both are
-run: 56 percent at B = 0, as good up to B = 60, 50 at B = 100. Beyond the paper: Hex 7x7 and Go 9x9, at equal playouts and in
-equal time.
-
-Seen here, in percent of points of CMC, with the paper's in brackets:
-
-Havannah has the paper's curves, but they are far higher, and the more so the larger the board: at B = 0 prob 35 has 77.0 on
-base 5, 88.2 on base 6 and 97.8 on base 8 [57], prob 75 has 66.5, 81.2 and 95.2 [56]. Over B, at prob 35, base 5 has 78.2 at
-B = 40, 62.5 at 80 and 49.0 at 100 [50]. Always to play the best tile is bad on base 5 with 34.0, and good on base 8 with 58.2.
-At prob 0 CMC is UCT itself: its 56.8 on base 5 is chance. Why the paper sees so much less is not known; its program's
-exploration and base may be others, and UCT with c = 0.3 is about as strong here as with 0.2 or 0.45.
-
-In Hex the best is little, 56.2 at prob 50, and prob 75 is worse than UCT with 41.2; in equal time CMC loses at once, 14.8 at
-prob 35, since a playout of UCT costs so little. In Go CMC is as good as UCT at equal playouts at B = 0, 52.2 at prob 20 and
-48.8 at prob 35, worse where B leaves it few tiles, 35.2 at B = 60, and as good or better where nearly none, 55.5 at B = 100. In
-equal time it has 11.2 at prob 20 and 6.0 at prob 35.
+the base: 5, 6 and 8 are run; the exploration constant is 0.3 here. Its Figure 3 has two plots: over prob, at B = 0, and over B,
+at a fixed prob that the text says is 75 and the caption 35, so both are run. Beyond the paper: Hex 7x7 and Go 9x9, at equal
+playouts and in equal time.
 """
 
 from __future__ import annotations
@@ -97,7 +83,7 @@ EXPERIMENTS = {
         name="cmc",
         title="Havannah, 1,000 playouts a move, CMC against the same UCT without",
         source="[CMC Figure 3]",
-        said="better than without for prob from 10 to 60 and for B up to 60",
+        claim="better than without for prob from 10 to 60 and for B up to 60",
         games=400,
         settings=havannah_settings,
         draw=partial(draw, "Havannah", "base"),
@@ -106,7 +92,7 @@ EXPERIMENTS = {
         name="cmc-hex",
         title="Hex 7x7, CMC against the same UCT, as in Havannah",
         source="[CMC Figure 3]",
-        said="Havannah only, where CMC is better for prob from 10 to 60 and for B up to 60",
+        claim="Havannah only, where CMC is better for prob from 10 to 60 and for B up to 60",
         games=400,
         settings=partial(other_settings, "hex_v0", {"size": 7}),
         draw=partial(draw, "Hex 7x7", "budget"),
@@ -115,7 +101,7 @@ EXPERIMENTS = {
         name="cmc-go",
         title="Go 9x9, CMC against the same UCT, as in Havannah",
         source="[CMC Figure 3]",
-        said="Havannah only, where CMC is better for prob from 10 to 60 and for B up to 60",
+        claim="Havannah only, where CMC is better for prob from 10 to 60 and for B up to 60",
         games=400,
         settings=partial(other_settings, "go_v0", {"size": 9}),
         draw=partial(draw, "Go 9x9", "budget"),

@@ -10,15 +10,15 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from math import sqrt
+from math import isnan
 from pathlib import Path
-from statistics import fmean, stdev
 from typing import Any
 
-from ucd_planners.arena.match import Contest, Game, Match, MatchResult
-from ucd_planners.arena.schedule import play_contests
+from ucd_planners.arena.match import Game, Match, MatchResult
+from ucd_planners.arena.schedule import play_matches
 from ucd_planners.arena.store import Store
 from ucd_planners.experiments import picture
+from ucd_planners.intervals import mean_interval, sample_error
 
 Row = dict[str, Any]
 """What is known of a setting, by column: labels are text, the rest are numbers, None where there is none."""
@@ -30,35 +30,33 @@ class Setting:
 
     labels: Mapping[str, str]
     """What tells it from the others, by column, such as {"planner": "ucd", "d1": "inf", "d2": "0", "d3": "1"}."""
-    contest: Contest
+    match: Match
     paper: float | None = None
     """The paper's figure, where it gives one."""
 
 
 def measured(setting: Setting, games: Sequence[Game]) -> Row:
-    """The mean payoff of planner a in percent, with its standard error.
+    """Returns the mean payoff of planner a in percent, with its standard error and its 95% interval, as in Score.
 
-    The standard error is sqrt(p (1 - p) / n) in a match, whose row also has Wilson's 95% interval and the number of distinct
-    games; in a solo it is that of the mean of the payoffs.
+    The row of a match of two planners has the number of distinct games as well. One planner's payoffs may be any fractions:
+    their error and interval are those of a sample.
     """
-    count, contest = len(games), setting.contest
-    row: Row = {**setting.labels, "games": count, "percent": _percent(fmean(game.payoff for game in games) if games else None)}
-    if isinstance(contest, Match):
-        result = MatchResult(contest, list(games))
-        share = result.tally().share
-        low, high = result.tally().interval
-        row["standard_error"] = _percent(sqrt(share * (1 - share) / count) if games else None)
-        row |= {"wilson_low": _percent(low), "wilson_high": _percent(high), "distinct_games": result.distinct}
-    else:
-        row["standard_error"] = _percent(stdev(game.payoff for game in games) / sqrt(count) if count > 1 else None)
+    result = MatchResult(setting.match, list(games))
+    score = result.score()
+    alone = setting.match.b is None
+    error = sample_error(score.payoffs) if alone else score.standard_error
+    low, high = mean_interval(score.payoffs) if alone else score.interval
+    row: Row = {**setting.labels, "games": score.games, "percent": _percent(score.mean), "standard_error": _percent(error)}
+    row |= {"interval_low": _percent(low), "interval_high": _percent(high)}
+    if not alone:
+        row["distinct_games"] = result.distinct
     row["paper"] = setting.paper
-    cpu = sum(game.cpu_seconds[0] for game in games)
-    row["playouts_per_second"] = round(sum(game.playouts[0] for game in games) / max(cpu, 1e-9)) if games else None
+    row["playouts_per_second"] = round(result.playouts_per_second(0)) if games else None
     return row
 
 
-def _percent(share: float | None) -> float | None:
-    return None if share is None else round(100 * share, 4)
+def _percent(share: float) -> float | None:
+    return None if isnan(share) else round(100 * share, 4)
 
 
 @dataclass(frozen=True)
@@ -69,8 +67,8 @@ class Experiment:
     title: str
     source: str
     """Where in which paper."""
-    said: str
-    """What the paper says of its results beyond the figures of the table."""
+    claim: str
+    """The paper's words on its results, beyond the figures of the table."""
     games: int
     """How many games, or runs, of each setting the paper had."""
     settings: Callable[[int, int], list[Setting]]
@@ -89,7 +87,7 @@ class Report:
     missing: int
     """Games that were asked for and are not there, since the run was stopped."""
     files: list[Path]
-    """The games, the rows and the picture."""
+    """The games, the rows and the picture; the games only where the others are of more games."""
 
 
 def reproduce(
@@ -98,24 +96,37 @@ def reproduce(
     store: Store,
     jobs: int = 1,
     executor: Executor | None = None,
-    progress: Callable[[Contest, list[Game]], None] | None = None,
+    progress: Callable[[Match, list[Game]], None] | None = None,
     played: Sequence[Setting] | None = None,
+    force: bool = False,
 ) -> Report:
     """Plays what a store lacks of an experiment's settings, and writes the rows and the picture beside the store.
 
-    jobs, executor, progress and Ctrl-C: as in play_contests; a run that was stopped reports what there is. played: the settings
-    of which games are played, by default all; the others have the games that the store has.
+    jobs, executor, progress and Ctrl-C: as in play_matches; a run that was stopped reports what there is. played: the settings
+    of which games are played, by default all; the others have the games that the store has. force: whether a table and a
+    picture of more games are replaced; by default they stay.
     Raises ImportError, before any game, when the library that draws is not there.
     """
     picture.library()
     played = settings if played is None else played
-    play_contests([setting.contest for setting in played], store, jobs, executor, progress)
-    rows = [experiment.measure(setting, store.games(setting.contest)) for setting in settings]
-    missing = sum(len(store.missing(setting.contest)) for setting in played)
+    play_matches([setting.match for setting in played], store, jobs, executor, progress)
+    rows = [experiment.measure(setting, store.games(setting.match)) for setting in settings]
+    missing = sum(len(store.missing(setting.match)) for setting in played)
     table, drawing = (store.path.with_suffix(suffix) for suffix in (".csv", ".svg"))
+    if not force and games_in(table) > sum(row["games"] for row in rows):
+        return Report(rows, missing, [store.path])
     write_rows(rows, table)
     picture.save(experiment.draw(rows), drawing)
     return Report(rows, missing, [store.path, table, drawing])
+
+
+def games_in(path: Path) -> int:
+    """Returns the games of all rows of a table, 0 where there is none."""
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            return sum(int(row["games"]) for row in csv.DictReader(file))
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0
 
 
 def with_labels(settings: Sequence[Setting], labels: Mapping[str, Collection[str]]) -> list[Setting]:

@@ -1,22 +1,6 @@
 """The experiments of [UCD section 4]: Saffidine, Cazenave and Mehat, 2012.
 
-LeftRight is made of transpositions; Hex 5x5 is a real game with few of them. All planners have c = 0.3. The runs at the paper's
-size are kept in the folder `results`; percentages below are from there, in brackets those of the paper.
-
-LeftRight [Figure 4], 200 runs a setting, standard errors at most 0.21. UCT 82.5 [81.5]; (inf, 0, 1) 99.8 [99.8]; d3 = 1 is a
-huge gain, 98.6 at d1 = 0 where d3 = 0 has 82.2; d2 hardly matters: all as in the paper. Raising d1 helps with d3 = 0, from
-82.2 at 0 to 97.2 at infinity; with d3 = 1 it helps from 1 to 8, but (0, 0, 1) is a little above (1, 0, 1); with d3 = 2, where
-all is between 67.2 and 70.3, it does not go on helping. Update-all does not agree: 94.1 [77.7]. Under other readings
-(leftright-readings) it has 93.5 to 94.4, but 70.1 when the graph is kept between moves and 62.3 when all positions of a
-simulation are added. Keeping the graph takes UCT to 89.8, away from the paper, which seems to have done neither; what its
-update-all did otherwise we do not know.
-
-Hex [Figures 5 and 6], 400 games a setting, standard error 2.5. This does not reproduce: all 72 settings lie between 46.0 and
-53.8, (0, 0, 2) being the best; (0, 1, 2) has 53.2 [63.5], update-all 47.5 [51.5]; d1 = 0 is not always above 53, but lies
-between 48.8 and 53.8. In 2,000 games (ucd-hex-readings, standard error 1.1) (0, 1, 2) has 50.8, and under the other readings
-48.5 to 51.2: final move by mean, ended playouts kept at nodes, first-play urgency 1, graph kept (the nearest, with 51.2), all
-positions added, all added and kept, the opponent always with the same options. Update-all is nearest to the paper when all
-positions are added, 51.6. No reading that was tried comes near 63.5.
+LeftRight is made of transpositions; Hex 5x5 is a real game with few of them. All planners have c = 0.3.
 """
 
 from __future__ import annotations
@@ -24,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ucd_planners.arena.match import Match, Solo
+from ucd_planners.arena.match import Match
 from ucd_planners.experiments import picture
 from ucd_planners.experiments.experiment import Experiment, Row, Setting
 
@@ -54,11 +38,16 @@ def labels(planner: str, d1: str = "", d2: str = "", d3: str = "") -> dict[str, 
     return {"planner": planner, "d1": d1, "d2": d2, "d3": d3}
 
 
+def leftright(planner: str, games: int, seed: int) -> Match:
+    """Returns runs of a planner on LeftRight, 300 steps, 100 playouts a move."""
+    return Match("leftright_v0", planner, None, {"steps": 300}, {"playouts": 100}, games, seed)
+
+
 def leftright_settings(games: int, seed: int) -> list[Setting]:
     """[UCD Figure 4]: 300 steps, 100 playouts a move. The figures of the paper are those of its words."""
 
-    def run(planner: str) -> Solo:
-        return Solo("leftright_v0", planner, {"steps": 300}, {"playouts": 100}, games, seed)
+    def run(planner: str) -> Match:
+        return leftright(planner, games, seed)
 
     settings = [
         Setting(labels("uct"), run(UCT), 81.5),
@@ -103,8 +92,8 @@ def leftright_readings(games: int, seed: int) -> list[Setting]:
         for name, planner, paper in (("uct", UCT, 81.5), ("update_all", UPDATE_ALL, 77.7), ("ucd", ucd("0", "0", "0"), None)):
             if reading == "nodes" and name != "ucd":
                 continue
-            solo = Solo("leftright_v0", under(reading, planner), {"steps": 300}, {"playouts": 100}, games, seed)
-            settings.append(Setting({"reading": reading, "planner": name}, solo, paper))
+            match = leftright(under(reading, planner), games, seed)
+            settings.append(Setting({"reading": reading, "planner": name}, match, paper))
     return settings
 
 
@@ -174,7 +163,7 @@ EXPERIMENTS = {
         name="leftright",
         title="LeftRight, 300 steps, 100 playouts a move, c = 0.3",
         source="[UCD Figure 4]",
-        said="d3 = 1 is a huge gain, raising d1 always helps, d2 hardly matters; the best is (inf, 0, 1)",
+        claim="d3 = 1 is a huge gain, raising d1 always helps, d2 hardly matters; the best is (inf, 0, 1)",
         games=200,
         settings=leftright_settings,
         draw=draw_leftright,
@@ -183,7 +172,7 @@ EXPERIMENTS = {
         name="ucd-hex",
         title="Hex 5x5 opened at b2, 1,000 playouts a move, c = 0.3, against UCT",
         source="[UCD Figures 5 and 6]",
-        said="d1 = 0 is always above 53, d1 = 1 between 48 and 62; the best is (0, 1, 2)",
+        claim="d1 = 0 is always above 53, d1 = 1 between 48 and 62; the best is (0, 1, 2)",
         games=400,
         settings=hex_settings,
         draw=draw_hex,
@@ -192,7 +181,7 @@ EXPERIMENTS = {
         name="leftright-readings",
         title="LeftRight, 300 steps, 100 playouts a move, c = 0.3, under each reading of the paper",
         source="[UCD Figure 4]",
-        said="plain UCT has 81.5 and update-all 77.7",
+        claim="plain UCT has 81.5 and update-all 77.7",
         games=100,
         settings=leftright_readings,
         draw=draw_readings("LeftRight, 300 steps, under each reading"),
@@ -201,7 +190,7 @@ EXPERIMENTS = {
         name="ucd-hex-readings",
         title="Hex 5x5 opened at b2, 1,000 playouts a move, c = 0.3, against UCT, under each reading of the paper",
         source="[UCD Figures 5 and 6]",
-        said="(0, 1, 2) has 63.5 and update-all 51.5",
+        claim="(0, 1, 2) has 63.5 and update-all 51.5",
         games=2000,
         settings=hex_readings,
         draw=draw_readings("Hex 5x5 against UCT, under each reading"),

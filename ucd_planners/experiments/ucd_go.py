@@ -1,19 +1,8 @@
 """The experiments of [UCD section 4] on Go 6x6: Saffidine, Cazenave and Mehat, 2012.
 
-Komi 5.5, 10,000 playouts a move for both sides. The paper does not tell its rule of ko; here it is the simple one, with which
-positions reached in different orders meet. Nor does it tell the weight of RAVE, its exploration constant and the opponent's
-RAVE constant in Table 2; here they are those of selection/rave.py, 0, and the best of the table, 0.0002. Percentages below are
-from the runs that are kept in the folder `results`, in brackets those of the paper.
-
-Table 1, 200 games a setting, standard errors at most 3.54. That no setting is clearly better than UCT is as in the paper: at
-c = 0.4 and 0.6 all lie between 38.5 and 57.5 [31.0 to 56.0], (1, 0, 1) with c = 0.4 being the best [48.0] and (0, 0, 0) with
-c = 0.4 at 51.0 [52.0]. Two things are not: d1 = 2 is hardly worse than the others, between 47.5 and 56.5 at c = 0.4 [31.0 to
-37.5]; and c = 0.2 is much worse, with 12.5 to 21.5 at all depths [34.5 to 51.5], so it is not a matter of the graph. First-play
-urgency of 0.6 or 1 does not mend it.
-
-Table 2, 200 games a setting, standard errors at most 3.54. With depth mean 0 RAVE-UCD has 43.5 to 55.0 [39.0 to 52.0], best at
-the constant 0.0002 as in the paper [52.0], and no better than RAVE. Depth mean 1 is no worse, with 43.0 to 52.0 [30.5 to 38.0]:
-as with d1 in Table 1, we do not see that seeing means deeper does harm.
+Komi 5.5, 10,000 playouts a move for both sides. The paper does not give its rule of ko; here it is the simple one, with which
+positions reached in different orders meet. Nor does it give the weight of RAVE, its exploration constant and the opponent's
+RAVE constant in Table 2; here they are those of selection/rave.py, 0, and the best of the table, 0.0002.
 """
 
 from __future__ import annotations
@@ -107,7 +96,7 @@ EXPERIMENTS = {
         name="ucd-go",
         title="Go 6x6, komi 5.5, 10,000 playouts a move, against UCT with c = 0.4",
         source="[UCD Table 1]",
-        said="no setting is clearly better than UCT, and d1 = 2 is worse",
+        claim="no setting is clearly better than UCT, and d1 = 2 is worse",
         games=200,
         settings=go_settings,
         draw=draw_go,
@@ -116,7 +105,7 @@ EXPERIMENTS = {
         name="ucd-rave",
         title="Go 6x6, komi 5.5, 10,000 playouts a move, RAVE-UCD with depth RAVE 1 against RAVE",
         source="[UCD Table 2]",
-        said="depth mean 0 is about as good as RAVE, depth mean 1 is worse",
+        claim="depth mean 0 is about as good as RAVE, depth mean 1 is worse",
         games=200,
         settings=rave_settings,
         draw=draw_rave,

@@ -51,6 +51,19 @@ class Watch:
             raise StoppedError
 
 
+def both(first: Callable[[int, float], None] | None, second: Callable[[int, float], None]) -> Callable[[int, float], None]:
+    """Returns a progress that calls two, the first one if there is one."""
+    if first is None:
+        return second
+    one = first
+
+    def progress(playouts: int, seconds: float) -> None:
+        one(playouts, seconds)
+        second(playouts, seconds)
+
+    return progress
+
+
 def information(result: SearchResult, line: Callable[[int], list[int]]) -> str:
     """The line of a result; `line` gives the moves that follow an action, itself the first."""
     place = int(np.flatnonzero(result.actions == result.action)[0])

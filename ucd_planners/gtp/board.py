@@ -6,7 +6,6 @@ ended goes on as if after the first one.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ class Board:
         """What the board begins with once it is cleared."""
         self.setup: dict[str, Any] = {}
         """What a handicap, or a file, has put there before the first move."""
-        self.settable = frozenset(inspect.signature(registry.builder(game)).parameters)
+        self.settable = frozenset(registry.parameters(game))
         self.begin(registry.make_rules(game, **settings))
 
     def begin(self, rules: Rules) -> None:

@@ -15,7 +15,6 @@ time        without time_settings each move has the planner's budget,    the bud
 
 from __future__ import annotations
 
-import math
 import re
 import sys
 import time
@@ -26,7 +25,7 @@ from typing import Any
 
 import ucd_envs
 from ucd_envs import pictures
-from ucd_planners.gtp.analysis import StoppedError, Watch
+from ucd_planners.gtp.analysis import StoppedError, Watch, both
 from ucd_planners.gtp.board import Board, result, wins_at_once
 from ucd_planners.gtp.clock import Clock, Control
 from ucd_planners.gtp.protocol import COLOURS, RESIGN, GTPError, Lines, Reply, colour_named, command_from
@@ -37,9 +36,12 @@ MOST_STONES = 9
 """Of a handicap on the points of the standard."""
 
 Words = list[str]
-Budget = tuple[int | None, float | None]
-"""Playouts and seconds of a search, one of them None."""
-UNTIL_STOPPED: Budget = (None, math.inf)
+Budget = Mapping[str, Any]
+"""Playouts or seconds of a search, by name."""
+OWN_BUDGET: Budget = {}
+"""The planner's."""
+UNTIL_STOPPED: Budget = {"seconds": 1e9}
+"""Thirty years."""
 
 
 class Engine:
@@ -79,7 +81,7 @@ class Engine:
         """Compiles what a search needs, so that no move pays for it."""
         if not self.board.state.over:
             seed = self.planner.seed
-            self.search(0, (self.planner.workers, None))
+            self.search(0, {"playouts": self.planner.workers})
             self.planner.reset(seed)
 
     def serve(self, lines: Lines) -> None:
@@ -106,17 +108,10 @@ class Engine:
             traceback.print_exc(file=sys.stderr)
             reply.refuse(f"internal error: {type(error).__name__}: {' '.join(str(error).split())}")
 
-    def search(self, player: int, budget: Budget | None = None, watch: Watch | None = None) -> SearchResult:
-        """A search for a player's next move, by the planner's own budget or another. Ctrl-C raises KeyboardInterrupt."""
-        planner = self.planner
-        own = (planner.playouts, planner.seconds)
-        planner.playouts, planner.seconds = budget or own
-        planner.progress = watch
-        try:
-            found = planner.search(self.board.facing(player))
-        finally:
-            planner.playouts, planner.seconds = own
-            planner.progress = None
+    def search(self, player: int, budget: Budget = OWN_BUDGET, watch: Watch | None = None) -> SearchResult:
+        """Searches for a player's next move. Ctrl-C raises KeyboardInterrupt."""
+        progress = None if watch is None else both(self.planner.progress, watch)
+        found = self.planner.search(self.board.facing(player), progress=progress, **budget)
         if found.stopped == "interrupt":
             raise KeyboardInterrupt
         return found
@@ -132,7 +127,7 @@ class Engine:
         began = time.perf_counter()
         clock = self.clocks[player] if timed and self.clocks is not None else None
         share = None if clock is None else clock.share((len(state.legal_actions()) + 1) // 2)
-        found = self.search(player, None if share is None else (None, share), watch)
+        found = self.search(player, OWN_BUDGET if share is None else {"seconds": share}, watch)
         if clock is not None:
             clock.spend(time.perf_counter() - began)
         if found.value < self.resign and not wins_at_once(state):

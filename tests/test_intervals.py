@@ -6,9 +6,9 @@ import re
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, t
 
-from ucd_planners.intervals import wilson
+from ucd_planners.intervals import mean_interval, student, wilson
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.99, 0.999])
@@ -90,3 +90,37 @@ def test_impossible_numbers_are_refused(score: float, games: float, confidence: 
     sentence = f"expected 0 <= score <= games and a confidence in (0, 1), not {score}, {games}, {confidence}"
     with pytest.raises(ValueError, match=rf"\A{re.escape(sentence)}\Z"):
         wilson(score, games, confidence)
+
+
+# Means.
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.99])
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 9, 10, 77, 199])
+def test_quantiles_of_student_are_those_of_scipy(freedom: int, confidence: float) -> None:
+    assert student(confidence, freedom) == pytest.approx(t.ppf((1 + confidence) / 2, freedom), rel=1e-12)
+
+
+@pytest.mark.parametrize("freedom", [200, 1000, 10**6])
+def test_for_many_games_students_quantile_is_the_normal_one(freedom: int) -> None:
+    """0.95% less than it at most, at 200 and 99%."""
+    assert student(0.99, freedom) == pytest.approx(t.ppf(0.995, freedom), rel=0.01)
+
+
+def test_the_interval_of_a_mean_is_students() -> None:
+    payoffs = [0.25, 0.5, 0.75, 0.5, 0.375]
+    theirs = t.interval(0.95, 4, np.mean(payoffs), np.std(payoffs, ddof=1) / np.sqrt(5))
+    assert mean_interval(payoffs) == pytest.approx(theirs)
+
+
+@pytest.mark.parametrize(
+    ("payoffs", "interval"), [([], (0, 1)), ([0.3], (0, 1)), ([0.25] * 4, (0.25, 0.25)), ([0.1, 0.9], (0, 1))]
+)
+def test_the_interval_of_a_mean_stays_in_its_range(payoffs: list[float], interval: tuple[float, float]) -> None:
+    assert mean_interval(payoffs) == interval
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, 95, float("nan")])
+def test_an_impossible_confidence_is_refused(confidence: float) -> None:
+    with pytest.raises(ValueError, match=rf"\Aexpected a confidence in \(0, 1\), not {confidence}\Z"):
+        mean_interval([0.5, 1.0], confidence)

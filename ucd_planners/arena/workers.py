@@ -1,0 +1,135 @@
+"""Workers: this process and others, which play batches of games at the same time."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing.util import Finalize
+from typing import Any
+
+from ucd_planners.arena.agents import Agent, Stop, StoppedError
+from ucd_planners.arena.contest import Game, Match, open_into, play_game
+
+AHEAD = 2
+"""Batches that each worker has at once, so that none waits for its next one."""
+
+
+class Workers:
+    """Plays batches: `jobs` at once, one in a thread of this process and the others in processes of their own.
+
+    The processes are spawned, and end with this one, however it ends. An executor of the caller's may play all of them instead.
+    """
+
+    def __init__(self, pools: Sequence[tuple[Executor, int]], stops: Sequence[Stop]) -> None:
+        self._pools = pools
+        self._stops = stops
+        self._busy = [0] * len(pools)
+        self._pool_of: dict[Future[Any], int] = {}
+
+    @property
+    def idle(self) -> bool:
+        """Whether some worker wants another batch."""
+        return any(busy < room for busy, (_, room) in zip(self._busy, self._pools, strict=True))
+
+    def submit(self, match: Match, numbers: Sequence[int], tell: Callable[[Future[list[Game]]], Any]) -> Future[list[Game]]:
+        """Gives a batch to the worker that has the least to do; `tell` is called, in any thread, once it has ended."""
+        place = min(range(len(self._pools)), key=lambda pool: self._busy[pool] / self._pools[pool][1])
+        with _no_interrupt():
+            future: Future[list[Game]] = self._pools[place][0].submit(play_batch, match, numbers)
+            self._pool_of[future] = place
+            self._busy[place] += 1
+        future.add_done_callback(tell)
+        return future
+
+    def release(self, future: Future[list[Game]]) -> None:
+        """Notes that a batch has ended."""
+        self._busy[self._pool_of.pop(future)] -= 1
+
+    def stop(self) -> None:
+        """Ends the batches under way soon; those on a caller's executor go on to their end."""
+        for stop in self._stops:
+            stop.set()
+
+
+@contextmanager
+def workers(executor: Executor | None, jobs: int) -> Iterator[Workers]:
+    """Starts workers, and ends them with all programs that their agents run; a caller's executor stays open."""
+    if executor is not None:
+        yield Workers([(executor, AHEAD * jobs)], [])
+        return
+    opened: list[Agent] = []
+    with ExitStack() as stack:
+        stack.callback(_close, opened)
+        halt = threading.Event()
+        thread = stack.enter_context(ThreadPoolExecutor(1, initializer=_begin, initargs=(halt, opened)))
+        pools: list[tuple[Executor, int]] = [(thread, AHEAD)]
+        stops: list[Stop] = [halt]
+        if jobs > 1:
+            context = multiprocessing.get_context("spawn")
+            event = context.Event()
+            processes = ProcessPoolExecutor(jobs - 1, context, _begin_process, (event,))
+            pools.append((stack.enter_context(processes), AHEAD * (jobs - 1)))
+            stops.append(event)
+        yield Workers(pools, stops)
+
+
+def play_batch(match: Match, numbers: Sequence[int]) -> list[Game]:
+    """Plays games of a match; fewer if the workers are stopped meanwhile."""
+    stop: Stop | None = getattr(_local, "stop", None)
+    games: list[Game] = []
+    with suppress(StoppedError):
+        for number in numbers:
+            if stop is not None and stop.is_set():
+                break
+            games.append(play_game(match, number, stop))
+    return games
+
+
+_local = threading.local()
+"""`stop`: what ends the batches of a worker, be it a thread or a process."""
+
+
+def _begin(stop: Stop, opened: list[Agent]) -> None:
+    """Prepares a worker."""
+    _local.stop = stop
+    open_into(opened)
+
+
+def _begin_process(stop: Stop) -> None:
+    """Prepares a worker process: Ctrl-C is for its parent, without which it does not go on."""
+    opened: list[Agent] = []
+    _begin(stop, opened)
+    Finalize(None, _close, (opened,), exitpriority=10)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, args=(opened,), daemon=True).start()
+
+
+def _end_with_parent(opened: list[Agent]) -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        _close(opened)
+        os._exit(1)
+
+
+def _close(opened: list[Agent]) -> None:
+    for agent in opened:
+        agent.close()
+
+
+@contextmanager
+def _no_interrupt() -> Iterator[None]:
+    """Ctrl-C waits; a process that is spawned meanwhile never sees it, not even while it starts."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,63 @@
+"""Names of selections, policies and agents: built in, references `package.module:name`, entry points of installed packages."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Iterable, Mapping
+from importlib.metadata import entry_points
+from typing import Any
+
+from ucd_envs.registry import load
+
+RENAMED = {"go_priors": "go_initial"}
+"""New names of what is built in by their old ones."""
+
+
+def found(name: str, known: Mapping[str, Any], groups: Iterable[str], kind: str) -> Any:
+    """Returns the one of `known` with a name, the object of a reference, or that of an entry point of one of the groups.
+
+    kind: the word for it in messages. Raises ValueError with one sentence for a name that stands for nothing.
+    """
+    if name in known:
+        return known[name]
+    if ":" in name:
+        return load(name)
+    for group in groups:
+        for point in entry_points(group=group, name=name):
+            return load(point.value)
+    if name in RENAMED:
+        raise ValueError(f"{name} is now called {RENAMED[name]}")
+    raise ValueError(f"unknown {kind} {name!r}: expected one of {', '.join(known)}, or a reference such as my_module:my_name")
+
+
+def parameters_of(maker: Any) -> dict[str, inspect.Parameter]:
+    """Returns the parameters of a function or class; none for anything else."""
+    if not callable(maker):
+        return {}
+    try:
+        return dict(inspect.signature(maker).parameters)
+    except ValueError:
+        return {}
+
+
+def takes_any(maker: Any) -> bool:
+    """Returns whether a function takes options besides its own parameters."""
+    return any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters_of(maker).values())
+
+
+def refuse_unknown(name: str, written: Collection[str], known: Collection[str]) -> None:
+    """Raises ValueError for a parameter that is not known."""
+    for key in written:
+        if key not in known:
+            expected = f"expected one of {', '.join(known)}" if known else "it takes none"
+            raise ValueError(f"{name} has no parameter {key!r}: {expected}")
+
+
+def built(name: str, maker: Callable[..., Any] | Any, written: Mapping[str, Any]) -> Any:
+    """Returns the result of a function or class with the parameters written; anything else as it is, without parameters.
+
+    Raises ValueError for an unknown parameter.
+    """
+    if not takes_any(maker):
+        refuse_unknown(name, written, parameters_of(maker))
+    return maker(**written) if callable(maker) else maker
