@@ -1,7 +1,7 @@
-"""What breaks when a tree search is run on a graph as it is: three small games, and what each planner makes of them.
+"""Three small games in which a tree search breaks when it is run on a graph, and the moves that each planner chooses there.
 
-The games are written down as dictionaries and played by an environment with the three hooks that planners need. They are
-explained in ucd_planners/README.md.
+The games are dictionaries, played by an environment with the three hooks that planners need. The page "Search in graphs" of
+the documentation explains them, with pictures that draw_games.py makes.
 """
 
 from typing import Any
@@ -78,6 +78,8 @@ def show(title: str, game: dict[str, Any], planners: list[str], c: float, playou
         print(f"  {name:<10}  value of move 0: {value:.3f}  chosen: {' '.join(map(str, chosen))} of {seeds}")
 
 
-show("refuted: move 0 loses, move 1 wins", REFUTED, ["uct", "update_all", "uct1", "simple_way", "uct3"], 1.0, 2000, 20)
-show("unexplored: move 0 wins, move 1 draws", UNEXPLORED, ["uct", "update_all", "uct1", "simple_way", "uct3"], 1.0, 2000, 20)
-show("stale: move 2 is best", STALE, ["uct", "update_all", "uct1", "uct2", "simple_way", "uct3"], 0.2, 500, 50)
+if __name__ == "__main__":
+    names = ["uct", "update_all", "uct1", "simple_way", "uct3"]
+    show("refuted: move 0 loses, move 1 wins", REFUTED, names, 1.0, 2000, 20)
+    show("unexplored: move 0 wins, move 1 draws", UNEXPLORED, names, 1.0, 2000, 20)
+    show("stale: move 2 is best", STALE, ["uct", "update_all", "uct1", "uct2", "simple_way", "uct3"], 0.2, 500, 50)
