@@ -7,15 +7,15 @@ from typing import Any
 from search_in_graphs import REFUTED, STALE, UNEXPLORED
 
 WIDTH, STEP, MARGIN = 360, 84, 44
-"""Of a picture in pixels: its width, the height of a ply and the space around."""
+"""The width of a picture, the height of a ply and the space around, in pixels."""
 COLOURS = ("#9fbfe3", "#b9d8a4")
-"""Of positions, by the player to move."""
+"""Colours of positions, by the player to move."""
 PAPER, INK, END = "#faf7f0", "#3c3834", "#e4dfd4"
 Place = tuple[float, float]
 
 
 def children(game: dict[str, Any], name: str) -> list[tuple[str, str]]:
-    """The moves of a position: a key of what each leads to and its label. Equal ends are one, with their number."""
+    """Targets of a position's moves: a key and a label each. Equal ends are one, with their number."""
     found: dict[str, list[int]] = {}
     for number, target in enumerate(game[name][1]):
         found.setdefault(target if isinstance(target, str) else f"{name}:{target:g}", []).append(number)
@@ -23,7 +23,7 @@ def children(game: dict[str, Any], name: str) -> list[tuple[str, str]]:
 
 
 def places(game: dict[str, Any]) -> dict[str, Place]:
-    """Where everything stands: a row for each ply, ends of the leftmost position on its left, other ends on the right."""
+    """Places of all positions and ends: a row for each ply, ends of the leftmost position on its left, others on the right."""
     row, found = ["root"], {}
     ply = 0
     while row:

@@ -20,7 +20,8 @@ STALE = {
     "v": (1, ["x", 1.0, 1.0, 1.0]),
     "x": (1, [0.0, *[1.0] * 7]),
 }
-"""A position: its mover and its moves, each the name of a position or what player_0 gets of 1 at the end, player_1 the rest."""
+"""Positions by name: the mover and the moves, each the name of a position or, at the end, the payoff of player_0; player_1
+gets the rest of 1."""
 
 
 class Listed:
@@ -35,11 +36,11 @@ class Listed:
         self.restore_state("root")
 
     def clone_state(self) -> str | float:
-        """The name of the position, or what player_0 gets at the end."""
+        """Returns the name of the position, or the payoff of player_0 at the end."""
         return self.place
 
     def restore_state(self, state: str | float) -> None:
-        """The game is at that position."""
+        """Puts the game at a position."""
         self.place = state
         over = not isinstance(state, str)
         self.terminations = self.truncations = dict.fromkeys(self.agents, over)
@@ -48,7 +49,7 @@ class Listed:
         self.agent_selection = self.agents[0 if over else self.positions[state][0]]
 
     def clone(self) -> "Listed":
-        """Another environment at the same position."""
+        """Returns another environment at the same position."""
         other = Listed(self.positions)
         other.restore_state(self.place)
         return other
@@ -58,11 +59,11 @@ class Listed:
         self.restore_state(self.positions[self.place][1][action])
 
     def action_space(self, agent: str) -> Discrete:
-        """As many actions as any position has moves."""
+        """The actions: the largest number of moves of a position."""
         return Discrete(max(len(moves) for _, moves in self.positions.values()))
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """The mask of legal moves."""
+        """Returns the mask of legal moves."""
         moves = len(self.positions[self.place][1])
         return {"action_mask": (np.arange(self.action_space(agent).n) < moves).astype(np.int8)}
 
