@@ -113,7 +113,11 @@ def test_every_experiment_has_its_command_on_a_page(name: str) -> None:
 
 NUMBER = re.compile(r"(?<![\w.,/-])\d[\d,]*(?:\.\d+)?(?![\w-])")
 YEARS = range(1900, 2100)
-QUOTED = {"48": "[BHRF section 4]: percent of moves near the one before"}
+QUOTED = {
+    "48": "[BHRF section 4]: percent of moves near the one before",
+    "75": "[CMC Figure 3]: prob in the text",
+    "35": "[CMC Figure 3]: prob in the caption",
+}
 """Figures of papers that no command prints."""
 RATIOS = {
     "2.2": ("84,218", "37,520"),
