@@ -1,4 +1,4 @@
-"""A planner plays Connect Four against two policies, functions of an observation: chance, and one of your own."""
+"""A planner plays Connect Four against two policies, functions of an observation: chance, and a user-defined one."""
 
 from collections.abc import Callable
 

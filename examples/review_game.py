@@ -1,4 +1,4 @@
-"""Goes over a recorded game of Go: what a planner would have played, and what it thinks of what was played."""
+"""Goes over a recorded game of Go: the planner's choice in each position, and its value of the move that was played."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def main() -> None:
         played, wanted = (state.action_name(move) for move in (action, result.action))
         thought = "never tried" if math.isnan(values[action]) else f"{values[action]:.2f}"
         print(f"{number:2} {colour} {played:4} {thought}; the planner: {wanted:4} {values[result.action]:.2f}")
-    print(f"result {record.result or 'not told'}, by area {record.rules.score(record.state):+g} for Black")
+    print(f"result {record.result or 'unknown'}, by area {record.rules.score(record.state):+g} for Black")
 
 
 if __name__ == "__main__":

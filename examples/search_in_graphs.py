@@ -1,7 +1,7 @@
-"""What breaks when a tree search is run on a graph as it is: three small games, and what each planner makes of them.
+"""Three small games in which a tree search breaks when it is run on a graph, and the moves that each planner chooses there.
 
-The games are written down as dictionaries and played by an environment with the three hooks that planners need. They are
-explained in ucd_planners/README.md.
+The games are dictionaries, played by an environment with the three hooks that planners need. The page "Search in graphs" of
+the documentation explains them, with pictures that draw_games.py makes.
 """
 
 from typing import Any
@@ -20,7 +20,8 @@ STALE = {
     "v": (1, ["x", 1.0, 1.0, 1.0]),
     "x": (1, [0.0, *[1.0] * 7]),
 }
-"""A position: its mover and its moves, each the name of a position or what player_0 gets of 1 at the end, player_1 the rest."""
+"""Positions by name: the mover and the moves, each the name of a position or, at the end, the payoff of player_0; player_1
+gets the rest of 1."""
 
 
 class Listed:
@@ -35,11 +36,11 @@ class Listed:
         self.restore_state("root")
 
     def clone_state(self) -> str | float:
-        """The name of the position, or what player_0 gets at the end."""
+        """Returns the name of the position, or the payoff of player_0 at the end."""
         return self.place
 
     def restore_state(self, state: str | float) -> None:
-        """The game is at that position."""
+        """Puts the game at a position."""
         self.place = state
         over = not isinstance(state, str)
         self.terminations = self.truncations = dict.fromkeys(self.agents, over)
@@ -48,7 +49,7 @@ class Listed:
         self.agent_selection = self.agents[0 if over else self.positions[state][0]]
 
     def clone(self) -> "Listed":
-        """Another environment at the same position."""
+        """Returns another environment at the same position."""
         other = Listed(self.positions)
         other.restore_state(self.place)
         return other
@@ -58,11 +59,11 @@ class Listed:
         self.restore_state(self.positions[self.place][1][action])
 
     def action_space(self, agent: str) -> Discrete:
-        """As many actions as any position has moves."""
+        """The actions: the largest number of moves of a position."""
         return Discrete(max(len(moves) for _, moves in self.positions.values()))
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """The mask of legal moves."""
+        """Returns the mask of legal moves."""
         moves = len(self.positions[self.place][1])
         return {"action_mask": (np.arange(self.action_space(agent).n) < moves).astype(np.int8)}
 
@@ -78,6 +79,8 @@ def show(title: str, game: dict[str, Any], planners: list[str], c: float, playou
         print(f"  {name:<10}  value of move 0: {value:.3f}  chosen: {' '.join(map(str, chosen))} of {seeds}")
 
 
-show("refuted: move 0 loses, move 1 wins", REFUTED, ["uct", "update_all", "uct1", "simple_way", "uct3"], 1.0, 2000, 20)
-show("unexplored: move 0 wins, move 1 draws", UNEXPLORED, ["uct", "update_all", "uct1", "simple_way", "uct3"], 1.0, 2000, 20)
-show("stale: move 2 is best", STALE, ["uct", "update_all", "uct1", "uct2", "simple_way", "uct3"], 0.2, 500, 50)
+if __name__ == "__main__":
+    names = ["uct", "update_all", "uct1", "simple_way", "uct3"]
+    show("refuted: move 0 loses, move 1 wins", REFUTED, names, 1.0, 2000, 20)
+    show("unexplored: move 0 wins, move 1 draws", UNEXPLORED, names, 1.0, 2000, 20)
+    show("stale: move 2 is best", STALE, ["uct", "update_all", "uct1", "uct2", "simple_way", "uct3"], 0.2, 500, 50)

@@ -1,7 +1,7 @@
 """Checks of a selection, a playout policy or initial statistics, with a report in sentences.
 
-Short searches run in small games with every guard on: a strip of known bytes lies behind each array, and suggestions, choices and
-moves are compared with the rules.
+Short searches run in small games with every guard on: a strip of known bytes lies behind each array, and suggestions, choices
+and moves are compared with the rules.
 """
 
 from __future__ import annotations

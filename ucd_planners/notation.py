@@ -28,7 +28,7 @@ import numpy as np
 
 from ucd_planners.options import PlannerOptions, refuse_old_names
 from ucd_planners.planner import Planner
-from ucd_planners.playouts import INITIAL, POLICIES, Initial
+from ucd_planners.playouts import INITIAL, POLICIES, Initial, PlayoutPolicy
 from ucd_planners.presets import PRESETS
 from ucd_planners.references import built, found, parameters_of, refuse_unknown, takes_any
 
