@@ -18,12 +18,12 @@ import oracle
 import ucd_envs
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State
-from ucd_planners.planner import Planner, Worker
+from ucd_planners.planner import Planner
 from ucd_planners.search.interface import Selection
-from ucd_planners.search.loop import simulate
 from ucd_planners.search.storage import Graph
 from ucd_planners.selection.ucd import UCD
 from ucd_planners.selection.update_all import UpdateAll
+from ucd_planners.worker import Budget, Worker
 
 C = 0.3
 INF = math.inf
@@ -37,15 +37,15 @@ class Search:
 
     def __init__(self, start: State, selection: Selection, seed: int = 0, most_edges: int = 2**20, **options: Any) -> None:
         planner = Planner(selection, playouts=1, max_nodes=most_edges + 1, **options)
-        self.worker, self.seed, self.searches = Worker(planner, start.rules), seed, 0
-        self.tree = not selection.layout(start.rules.players).table
+        self.worker, self.seed, self.searches = Worker(planner._settings, start.rules, 1), seed, 0
+        self.tree = not selection.layout(start.rules.players, start.rules.actions).merges
         self.begin(start)
 
     def begin(self, start: State) -> None:
         """Another search of the same planner, from this state."""
         self.start = start
         self.states: dict[Name, State] = {self.name(start, ()): start}
-        self.worker.begin(start, seeded(self.seed, self.searches), 2**20, Event())
+        self.worker.begin(start, seeded(self.seed, self.searches), None, Event(), Budget(2**20, None, None, "visits"))
         self.searches += 1
 
     def name(self, state: State, moves: tuple[int, ...]) -> Name:
@@ -60,13 +60,13 @@ class Search:
     @property
     def root(self) -> int:
         """The node where descents start."""
-        return self.graph.count("root")
+        return self.graph.root
 
     def step(self) -> tuple[Path, list[float]]:
         """One playout: its path, with None for the end of the game, and its payoffs."""
-        graph, path = self.graph, self.worker.work.path
+        graph, path = self.graph, self.worker.sim.path
         path[1].fill(-1)
-        self.run(graph.count("playouts") + 1)
+        self.run(graph.playouts + 1)
         log: Path = []
         state, moves = self.start, ()
         for number in path[1, path[1] >= 0].tolist():
@@ -75,24 +75,26 @@ class Search:
             log.append((self.name(state, moves), action, None if child.over else self.name(child, longer)))
             self.states.setdefault(self.name(child, longer), child)
             state, moves = child, longer
-        return log, self.worker.work.payoffs.tolist()
+        return log, self.worker.sim.payoffs.tolist()
 
     def run(self, goal: int) -> None:
-        """Playouts until there have been so many."""
-        worker = self.worker
-        while not simulate(worker.kernels, worker.graph.header, worker.work, worker.rules.config, worker.root, goal):
-            worker.grow()
+        """Plays until the graph has had so many playouts."""
+        self.worker.simulate(goal)
 
     def steps(self, playouts: int) -> Iterator[tuple[Path, list[float]]]:
         """So many playouts."""
         return (self.step() for _ in range(playouts))
+
+    def key_of(self, node: int) -> bytes:
+        """The key of a node's position, as `State.key` has it."""
+        return self.graph.keys[node].tobytes() + int(self.graph.nodes[node]["ply"]).to_bytes(8, "little")
 
     def nodes(self) -> Iterator[tuple[int, Name]]:
         """Every node that edges lead to from the root, with its position as the graph has it; in a tree, the moves to it."""
         queue: list[tuple[int, tuple[int, ...]]] = [(self.root, ())]
         found = {self.root}
         for node, moves in queue:
-            yield node, moves if self.tree else self.graph.positions[node].tobytes()
+            yield node, moves if self.tree else self.key_of(node)
             for edge in self.graph.edges[self.graph.block(node)]:
                 target = int(edge["target"])
                 if target >= 0 and target not in found:
@@ -177,10 +179,10 @@ def assert_log(search: Search, log: oracle.Descents) -> None:
     for number, _, edge in search.edges():
         elsewhere = at_nodes and log.target[edge] is not None
         assert graph.edges[number]["visits"] == log.n[edge]
-        assert graph.edges[number]["ended"] == (0 if elsewhere else log.n_end[edge])
-        assert close(graph.payoff[number], log.w[edge])
-        if graph.layout.ended and not elsewhere:
-            assert close(graph.ended_payoff[number], log.w_end[edge])
+        assert graph.edges[number]["leaf_visits"] == (0 if elsewhere else log.n_end[edge])
+        assert close(graph.edge_stats[number, : log.players], log.w[edge])
+        if "leaf_value_sum[0]" in graph.layout.edge_stats and not elsewhere:
+            assert close(graph.edge_stats[number, log.players : 2 * log.players], log.w_end[edge])
         names.append(edge)
     assert sorted(names) == sorted(edge for edge in log.edges() if edge[0] in log.reached(name_of_root(search)))
 
@@ -209,8 +211,8 @@ def assert_definition(search: Search, log: oracle.Oracle, selection: UCD) -> Non
     assert_log(search, log)
     assert_links(search, log)
     for number, mover, edge in search.edges():
-        assert close(graph.exploit[number], log.mean(edge, d1)[mover])
-        assert close(graph.explore[number], 1 / math.sqrt(log.visits(edge, d3)))
+        assert close(graph.mean_value[number], log.mean(edge, d1)[mover])
+        assert close(graph.exploration[number], 1 / math.sqrt(log.visits(edge, d3)))
     last_a, b_levels = selection.levels()
     levels_a = [*range(last_a + 1), *([INF] if INF in (d2, d3) else [])]
     levels_b = [INF] if d1 == INF else [*range(b_levels)]
@@ -224,10 +226,10 @@ def assert_definition(search: Search, log: oracle.Oracle, selection: UCD) -> Non
             for d in levels_b
             for player in range(log.players)
         ]
-        assert graph.sums[node, : len(a)].tolist() == [float(count) for count in a]
-        assert close(graph.sums[node, len(a) :], b)
+        assert graph.node_stats[node, 1 : 1 + len(a)].tolist() == [float(count) for count in a]
+        assert close(graph.node_stats[node, 1 + len(a) :], b)
         parent_visits = log.parent_visits(name, d2) if out else here[0]
-        assert close(graph.weight[node], scaled_log(selection.c, parent_visits))
+        assert close(graph.node_stats[node, 0], scaled_log(selection.c, parent_visits))
 
 
 def assert_section_3_4(search: Search, log: oracle.Section34, selection: UCD) -> None:
@@ -235,10 +237,10 @@ def assert_section_3_4(search: Search, log: oracle.Section34, selection: UCD) ->
     graph = search.graph
     assert_log(search, log)
     for number, mover, edge in search.edges():
-        assert close(graph.exploit[number], log.cached_mean(edge)[mover])
-        assert close(graph.explore[number], 1 / math.sqrt(log.cached_visits(edge)))
+        assert close(graph.mean_value[number], log.cached_mean(edge)[mover])
+        assert close(graph.exploration[number], 1 / math.sqrt(log.cached_visits(edge)))
     for node, name in search.nodes():
-        assert close(graph.weight[node], scaled_log(selection.c, log.parent_visits(name)))
+        assert close(graph.node_stats[node, 0], scaled_log(selection.c, log.parent_visits(name)))
 
 
 def assert_update_all(search: Search, log: oracle.UpdateAll, selection: UpdateAll) -> None:
@@ -246,13 +248,13 @@ def assert_update_all(search: Search, log: oracle.UpdateAll, selection: UpdateAl
     graph, names = search.graph, []
     for number, mover, edge in search.edges():
         assert graph.edges[number]["visits"] == log.visits(edge)
-        assert close(graph.payoff[number], log.w[edge])
-        assert close(graph.exploit[number], log.mean(edge)[mover])
-        assert close(graph.explore[number], 1 / math.sqrt(log.visits(edge)))
+        assert close(graph.edge_stats[number, : log.players], log.w[edge])
+        assert close(graph.mean_value[number], log.mean(edge)[mover])
+        assert close(graph.exploration[number], 1 / math.sqrt(log.visits(edge)))
         names.append(edge)
     assert sorted(names) == sorted(edge for edge in log.edges() if edge[0] in log.reached(name_of_root(search)))
     for node, name in search.nodes():
-        assert close(graph.weight[node], scaled_log(selection.c, sum(log.visits(f) for f in log.out.get(name, []))))
+        assert close(graph.node_stats[node, 0], scaled_log(selection.c, sum(log.visits(f) for f in log.out.get(name, []))))
 
 
 def assert_exact(start: State, selection: Any, playouts: int, looks: set[int], **options: Any) -> Search:
@@ -262,6 +264,6 @@ def assert_exact(start: State, selection: Any, playouts: int, looks: set[int], *
         log.record(path, payoffs)
         if number in looks:
             assert_right(search, log, selection)
-            assert search.graph.count("edge_count") == len(log.edges())
-            assert search.tree or search.graph.count("node_count") == len(log.positions())
+            assert search.graph.edge_count == len(log.edges())
+            assert search.tree or search.graph.node_count == len(log.positions())
     return search

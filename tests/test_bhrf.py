@@ -13,7 +13,6 @@ import pytest
 from bhrf_oracle import Context, Forest, Move
 from scipy.stats import chisquare
 from test_policies import GAMES, Search, policy_moves
-from ucd_planners.search.policies import LEARN, SUGGEST
 
 import ucd_envs
 from ucd_envs.kernels import compiled
@@ -22,7 +21,7 @@ from ucd_envs.structs import fields
 from ucd_planners import rave, ucd, uct
 from ucd_planners.playouts import BHRF
 from ucd_planners.playouts.bhrf import MEMORY, contexts_of, replies_of
-from ucd_planners.search.interface import WORK
+from ucd_planners.search.interface import LEARN, SUGGEST, WORK
 from ucd_planners.selection.rave import RAVE
 from ucd_planners.selection.ucd import UCD
 
@@ -101,7 +100,7 @@ def test_patterns_are_those_of_a_dictionary(game: str, settings: dict[str, Any],
                 spoken += certain
         known.add(simulation.moves[: simulation.descent], simulation.payoffs)
         if number % 20 == 0:
-            found = forest(search.worker.work.memories[0])
+            found = forest(search.worker.sim.memories[0])
             assert (found.patterns, found.last) == (known.patterns, known.last)
     wins_are_whole = game not in ("leftright", THREE)
     assert spoken > 20 or (choice == "soft_uct" and not wins_are_whole)
@@ -121,7 +120,7 @@ def test_patterns_are_those_of_a_dictionary_after_thousands_of_simulations(
     for _ in range(4000):
         simulation = search.simulation()
         known.add(simulation.moves[: simulation.descent], simulation.payoffs)
-    memory = search.worker.work.memories[0]
+    memory = search.worker.sim.memories[0]
     found = forest(memory)
     assert (found.patterns, found.last) == (known.patterns, known.last)
     assert max(len(context) for context, _ in known.patterns) > 2
@@ -144,7 +143,7 @@ def test_at_its_limit_the_rarest_patterns_are_forgotten(
             known.forget(known.fewest_to_forget(most))
             forgot += 1
             kept += len(known.patterns)
-        memory = search.worker.work.memories[0]
+        memory = search.worker.sim.memories[0]
         assert memory.nbytes <= policy.most_bytes
         if number % 100 == 0:
             found = forest(memory)
@@ -303,7 +302,7 @@ def test_the_same_seed_gives_the_same_search_however_it_is_cut() -> None:
 
 def visits_of(search: Search) -> list[tuple[list[int], list[int]]]:
     """Actions and visits of the edges of each node."""
-    blocks = (search.graph.edges[search.graph.block(node)] for node in range(search.graph.count("node_count")))
+    blocks = (search.graph.edges[search.graph.block(node)] for node in range(search.graph.node_count))
     return [(block["action"].tolist(), block["visits"].tolist()) for block in blocks]
 
 
@@ -313,13 +312,13 @@ def test_room_changes_nothing() -> None:
     for policy in (BHRF(), BHRF(choice="last_reply")):
         for times in (0, 8):
             search = Search(start, UCT, 6, policies=policy)
-            work = search.worker.work
+            work = search.worker.sim
             memory = work.memories[0]
             for _ in range(times):
                 memory = policy.grown(memory)
             search.worker.work = work._replace(memories=(memory, *work.memories[1:]))
             search.run(1500)
-            known = forest(search.worker.work.memories[0])
+            known = forest(search.worker.sim.memories[0])
             found.append((known.patterns, known.last, visits_of(search)))
     assert found[0] == found[1]
     assert found[2] == found[3]
@@ -331,15 +330,15 @@ def test_what_is_learned_lasts_for_a_game() -> None:
     start = ucd_envs.make_rules("hex", size=5).initial_state()
     search = Search(start, UCT, 1, policies=BHRF())
     search.run(300)
-    known = forest(search.worker.work.memories[0]).patterns
+    known = forest(search.worker.sim.memories[0]).patterns
     search.begin(start.after(4).after(7))
-    assert forest(search.worker.work.memories[0]).patterns == known
+    assert forest(search.worker.sim.memories[0]).patterns == known
     search.begin(start)
-    assert forest(search.worker.work.memories[0]).patterns == {}
+    assert forest(search.worker.sim.memories[0]).patterns == {}
     search.run(300)
     search.worker.forget()
     search.begin(start.after(4).after(7))
-    assert forest(search.worker.work.memories[0]).patterns == {}
+    assert forest(search.worker.sim.memories[0]).patterns == {}
     planner = uct(playouts=300, seed=7, policies=BHRF())
     first = planner.search(start).visits.tolist()
     planner.search(start.after(4))
@@ -353,7 +352,7 @@ def test_workers_learn_apart() -> None:
     planners = [uct(playouts=600, seed=5, workers=2, policies=BHRF()) for _ in range(2)]
     one, two = (planner.search(state).visits.tolist() for planner in planners)
     assert one == two
-    mine, others = (forest(worker.work.memories[0]) for worker in planners[0]._workers)
+    mine, others = (forest(worker.sim.memories[0]) for worker in planners[0]._workers)
     assert mine.patterns != others.patterns
 
 

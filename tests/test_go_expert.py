@@ -15,8 +15,6 @@ from go_boards import drawn, go, neat, oracle, played
 from go_expert_oracle import Expert, Square, is_pattern
 from go_oracle import Position
 from searching import Search
-from ucd_planners.search.initial import PRIORS
-from ucd_planners.search.policies import SUGGEST
 
 import ucd_envs
 from ucd_envs.games.go import STATE
@@ -30,7 +28,7 @@ from ucd_planners.go.initial import STRENGTHS, GoInitial
 from ucd_planners.go.patterns import PATTERNS, Pattern, is_set, points, table, turned
 from ucd_planners.go.patterns import code as code_of
 from ucd_planners.gtp.engine import Engine
-from ucd_planners.search.interface import WORK
+from ucd_planners.search.interface import INITIAL, SUGGEST, WORK
 from ucd_planners.selection.ucd import UCD
 
 SHAPES = ((5, 5), (5, 7), (9, 9), (13, 13), (19, 19))
@@ -435,8 +433,8 @@ def playouts(board: str, number: int, **settings: Any) -> Iterator[tuple[list[st
     search = Search(start, UCD(table=False), 1, policies=[GoExpert()])
     for _ in range(number):
         search.step()
-        work = fields(search.worker.work.record, WORK)
-        listed = search.worker.work.moves[: work.count].tolist()
+        work = fields(search.worker.sim.record, WORK)
+        listed = search.worker.sim.moves[: work.count].tolist()
         yield [start.action_name(move & 0xFFFF) for move in listed], int(work.descent)
         search.begin(start)
 
@@ -479,7 +477,7 @@ def thought(state: State, moves: list[int], policy: GoInitial) -> dict[int, tupl
     work.moves, work.path_room = listed.ctypes.data, len(listed)
     actions = np.array(state.legal_actions(), np.int32)
     values, memory = np.full((len(actions), 2), -1, np.float32), policy.memory(rules)
-    compiled(policy.kernel, PRIORS)(rules.config, state.array(), work, len(moves), memory, actions, values)
+    compiled(policy.kernel, INITIAL)(rules.config, state.array(), work, len(moves), memory, actions, values)
     pairs = [(Fraction(float(n)), Fraction(float(won))) for n, won in values]
     return dict(zip(actions.tolist(), pairs, strict=True))
 

@@ -66,7 +66,7 @@ def test_replies_are_those_of_a_dictionary(game: str, settings: dict[str, Any], 
             assert simulation.moves[place][1] in ([reply[0]] if reply else policy_moves(simulation.states[place]))
             lengths.append(reply[1] if reply else 0)
         replies.add(simulation)
-    assert table(search.worker.work.memories[0]) == replies
+    assert table(search.worker.sim.memories[0]) == replies
     assert set(lengths) == set(range(policy.length + 1))
 
 
@@ -81,7 +81,7 @@ def test_positions_of_the_playout_may_be_added_too() -> None:
             reply = replies.reply(simulation, place)
             assert reply is None or simulation.moves[place][1] == reply[0]
         replies.add(simulation)
-    assert table(search.worker.work.memories[0]) == replies
+    assert table(search.worker.sim.memories[0]) == replies
 
 
 def tic_tac_toe() -> State:
@@ -130,9 +130,9 @@ def test_replies_stay_over_the_turns_of_a_game() -> None:
     for _ in range(100):
         replies.add(search.simulation())
     search.begin(start.after(4).after(7))
-    assert table(search.worker.work.memories[0]) == replies
+    assert table(search.worker.sim.memories[0]) == replies
     search.begin(start)
-    assert table(search.worker.work.memories[0]) == {}
+    assert table(search.worker.sim.memories[0]) == {}
 
 
 def test_replies_to_two_moves_need_memory() -> None:

@@ -68,7 +68,7 @@ def test_means_are_those_of_a_dictionary(game: str, settings: dict[str, Any], ch
             assert action in allowed
             excluded += len(values) - len(allowed)
         means.add(simulation)
-    assert table(search.worker.work.memories[0]) == means
+    assert table(search.worker.sim.memories[0]) == means
     assert excluded > 100 or game == "leftright"
 
 
@@ -77,7 +77,7 @@ def test_positions_of_the_playout_may_be_added_too() -> None:
     search, means = Search(start_of("hex", {"size": 4}), UCD(table=False), 1, policies=MAST(), expand="all"), Means()
     for _ in range(200):
         means.add(search.simulation())
-    assert table(search.worker.work.memories[0]) == means
+    assert table(search.worker.sim.memories[0]) == means
 
 
 TABLE = {0: (8, 2), 2: (4, 2), 3: (2, 1), 5: (4, 3), 6: (1, 0), 7: (8, 6)}
@@ -153,15 +153,15 @@ def test_numbers_decay_from_turn_to_turn(decay: float) -> None:
         means.add(search.simulation())
     search.begin(start.after(4).after(7))
     left = Means((move, [Fraction(decay) * number for number in numbers]) for move, numbers in means.items() if decay)
-    assert table(search.worker.work.memories[0]) == left
+    assert table(search.worker.sim.memories[0]) == left
     simulation = search.simulation()
     for place in range(simulation.descent, len(simulation.moves)):
         player, action = simulation.moves[place]
         assert left.value(player, action) == max(left.value(player, move) for move in policy_moves(simulation.states[place]))
     left.add(simulation)
-    assert table(search.worker.work.memories[0]) == left
+    assert table(search.worker.sim.memories[0]) == left
     search.begin(start)
-    assert table(search.worker.work.memories[0]) == {}
+    assert table(search.worker.sim.memories[0]) == {}
 
 
 @pytest.mark.parametrize("tau", [0.001, 0.03, 0.1, 1, 1000])

@@ -466,7 +466,7 @@ from ucd_planners.arena.match import Match, play_game
 from ucd_planners.planner import Worker
 run = Worker.run
 def first(self):
-    print(len(search.simulate.overloads))
+    print(len(search.run.overloads))
     run(self)
 Worker.run = first
 play_game(Match("tic_tac_toe", "uct", "uct", budget={"playouts": 1}), 0)

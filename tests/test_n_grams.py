@@ -108,7 +108,7 @@ def marked(memory: np.ndarray) -> set[Gram]:
 
 def assert_right(search: Search, grams: Grams) -> None:
     """The memory is the dictionary, and just the 3-grams that were played often enough are marked."""
-    memory = search.worker.work.memories[0]
+    memory = search.worker.sim.memories[0]
     assert table(memory) == grams
     known = {gram for gram, (count, _) in grams.items() if len(gram[1]) == 3 and count >= grams.policy.least}
     assert marked(memory) == known
@@ -222,7 +222,7 @@ def test_the_rarest_3_grams_are_forgotten(game: str, settings: dict[str, Any]) -
     """Where the table may not grow: it has room for four games at the beginning, and forgets time after time."""
     policy = tight(game, NGrams(least=2, choice="greedy", epsilon=0), **settings)
     search, grams, times = Search(start_of(game, settings), UCD(table=False), 1, policies=policy), Grams(policy), 0
-    places, max_plies = fields(search.worker.work.memories[0], MEMORY).places, search.start.rules.max_plies
+    places, max_plies = fields(search.worker.sim.memories[0], MEMORY).places, search.start.rules.max_plies
     for _ in range(300):
         simulation = search.simulation()
         for place in range(simulation.descent, len(simulation.moves)):
@@ -232,25 +232,25 @@ def test_the_rarest_3_grams_are_forgotten(game: str, settings: dict[str, Any]) -
         times += grams.forget(places, max_plies)
     assert_right(search, grams)
     assert times > 5
-    assert len(search.worker.work.memories[0]) == policy.most_bytes
+    assert len(search.worker.sim.memories[0]) == policy.most_bytes
 
 
 def test_a_table_that_grows_changes_nothing() -> None:
     """A search is the one with a table that was large from the start, and knows all."""
     policy, start = NGrams(least=2, tau=0.05), start_of("go", {"size": 4, "komi": 1})
     small, large = (Search(start, UCD(table=False), 1, policies=policy) for _ in range(2))
-    memory = large.worker.work.memories[0]
+    memory = large.worker.sim.memories[0]
     for _ in range(8):
         memory = policy.grown(memory)
-    large.worker.work = large.worker.work._replace(memories=(memory, *large.worker.work.memories[1:]))
-    before, grams = len(small.worker.work.memories[0]), Grams(policy)
+    large.worker.work = large.worker.sim._replace(memories=(memory, *large.worker.sim.memories[1:]))
+    before, grams = len(small.worker.sim.memories[0]), Grams(policy)
     for _ in range(300):
         one, two = small.simulation(), large.simulation()
         assert one.moves == two.moves
         grams.add(one)
     assert_right(small, grams)
     assert_right(large, grams)
-    assert before < len(small.worker.work.memories[0]) < len(memory) == len(large.worker.work.memories[0])
+    assert before < len(small.worker.sim.memories[0]) < len(memory) == len(large.worker.sim.memories[0])
 
 
 def test_a_grown_memory_stays_under_its_limit() -> None:
@@ -258,7 +258,7 @@ def test_a_grown_memory_stays_under_its_limit() -> None:
     start, policy = start_of("hex", {"size": 5}), NGrams(most_bytes=2**18)
     planner = uct(playouts=2000, seed=1, policies=policy)
     planner.search(start)
-    memory = planner._workers[0].work.memories[0]
+    memory = planner._workers[0].sim.memories[0]
     table_bytes = GRAM.itemsize * int(fields(memory, MEMORY).places)
     assert len(policy.memory(start.rules)) < len(memory) <= 2**18 < len(memory) + table_bytes
     assert 2 * fields(memory, MEMORY).filled <= fields(memory, MEMORY).places

@@ -116,7 +116,7 @@ def test_cached_values_are_the_definitions_in_a_full_graph(selection: Any, add: 
             if add == "all" and path[-1][2] is not None:
                 assert all(target in known for _, _, target in path[:-1])
                 assert before + max_plies > most_edges
-            assert search.graph.count("edge_count") == len(log.edges()) <= most_edges
+            assert search.graph.edge_count == len(log.edges()) <= most_edges
         assert_right(search, log, selection)
 
 
@@ -133,7 +133,7 @@ def test_playouts_at_nodes_are_seen_by_every_edge_into_them() -> None:
             (first, (w1,)), (second, (w2,)) = search.steps(2)
             assert [len(first), len(second)] == [1, 2]
             x, y = (
-                (search.graph.exploit[number], search.graph.explore[number] ** -2)
+                (search.graph.mean_value[number], search.graph.exploration[number] ** -2)
                 for action in (first[0][1], second[0][1])
                 for number, _, edge in search.edges()
                 if edge == (start.key, action)
@@ -163,7 +163,7 @@ def test_with_all_every_path_goes_to_the_end_and_every_position_of_it_is_a_node(
             assert sorted(names) == sorted(passed)
             for number, _, _ in search.edges():
                 edge = search.graph.edges[number]
-                assert edge["ended"] == (edge["visits"] if edge["target"] < 0 else 0) or isinstance(selection, UpdateAll)
+                assert edge["leaf_visits"] == (edge["visits"] if edge["target"] < 0 else 0) or isinstance(selection, UpdateAll)
 
 
 @every_selection
@@ -184,8 +184,8 @@ def test_figures_of_a_search_are_those_of_its_graph(add: str, keep: bool) -> Non
     planner = simple_way(playouts=500, seed=1, expand=add, reuse_graph=keep)
     for _, result in played(planner, ucd_envs.make_rules("connect_four", columns=4, rows=4).initial_state()):
         graph = planner._workers[0].graph
-        edges = np.concatenate([graph.edges[graph.block(node)] for node in range(graph.count("node_count"))])
-        assert (result.nodes, result.edges) == (graph.count("node_count"), len(edges))
+        edges = np.concatenate([graph.edges[graph.block(node)] for node in range(graph.node_count)])
+        assert (result.nodes, result.edges) == (graph.node_count, len(edges))
         assert result.transpositions == (edges["target"] >= 0).sum() - (result.nodes - 1)
 
 
@@ -212,9 +212,9 @@ def test_without_a_limit_all_adds_an_edge_for_every_new_move_of_a_playout(select
     search.run(10_000)
     graph = search.graph
     edges = np.concatenate([graph.edges[graph.block(node)] for node, _ in search.nodes()])
-    assert len(edges) == graph.count("edge_count")
-    assert edges["ended"][edges["target"] >= 0].sum() == 0
-    assert edges["ended"].sum() == 10_000
+    assert len(edges) == graph.edge_count
+    assert edges["leaf_visits"][edges["target"] >= 0].sum() == 0
+    assert edges["leaf_visits"].sum() == 10_000
 
 
 # Urgency
@@ -357,18 +357,21 @@ def dump(search: Search) -> Dump:
     names = dict(search.nodes() if search.tree else everything(search))
     for node, name in names.items():
         record, edges = graph.nodes[node], graph.edges[graph.block(node)]
-        first = int(record["first_move"])
-        listed = graph.moves[first : first + int(record["moves"])].tolist()
-        tried = int(record["tried"])
+        first = int(record["first_action"])
+        listed = graph.actions[first : first + int(record["legal"])].tolist()
+        tried = int(record["expanded"])
         assert edges["action"].tolist() == listed[:tried]
         kept = [graph.payoff, graph.exploit, graph.explore, *([graph.ended_payoff] if graph.layout.ended else [])]
         kept += [graph.shares] if graph.layout.shares else []
         found[name] = (
             int(record["mover"]),
             sorted(listed[tried:]),
-            graph.weight[node],
+            graph.node_stats[node, 0],
             graph.sums[node].tobytes(),
-            [(int(edge["action"]), int(edge["visits"]), int(edge["ended"]), names.get(int(edge["target"]))) for edge in edges],
+            [
+                (int(edge["action"]), int(edge["visits"]), int(edge["leaf_visits"]), names.get(int(edge["target"])))
+                for edge in edges
+            ],
             [array[graph.block(node)].tobytes() for array in kept],
         )
     return found
@@ -376,7 +379,7 @@ def dump(search: Search) -> Dump:
 
 def everything(search: Search) -> Iterator[tuple[int, Name]]:
     """Every node with its position, whether it can be reached from the root or not."""
-    return ((node, search.graph.positions[node].tobytes()) for node in range(search.graph.count("node_count")))
+    return ((node, search.graph.keys[node].tobytes()) for node in range(search.graph.node_count))
 
 
 def below(found: Dump, root: Name) -> Dump:
@@ -396,29 +399,29 @@ def below(found: Dump, root: Name) -> Dump:
 def known(search: Search, state: State) -> list[int]:
     """The nodes of a position in a search that keeps its graph."""
     graph = search.graph
-    positions = graph.positions[: graph.count("node_count")]
+    positions = graph.keys[: graph.node_count]
     return [node for node in range(len(positions)) if positions[node].tobytes() == state.key]
 
 
 def go_on(search: Search, log: Any, selection: Any, state: State) -> tuple[Any, str]:
     """Begins a search from another state: nothing that can be reached from there has changed, and the log knows what the graph
     knows. A log, and what became of the graph: "fresh", "rebuilt" or "whole"."""
-    nodes, before, count = known(search, state), dump(search), search.graph.count("node_count")
+    nodes, before, count = known(search, state), dump(search), search.graph.node_count
     names, back = dict(search.nodes()), state.ply < search.start.ply
     search.begin(state)
     graph = search.graph
     if back or not nodes:
-        assert graph.count("node_count") == 1
-        assert graph.count("edge_count") == 0
-        assert graph.nodes[search.root]["moves"] == 0
+        assert graph.node_count == 1
+        assert graph.edge_count == 0
+        assert graph.nodes[search.root]["legal"] == 0
         return log_of(selection, state.rules.players), "fresh"
     after_it = dump(search)
     if search.tree:
         assert any(below(before, names[node]) == after_it for node in nodes if node in names)
-        return log, "rebuilt" if graph.count("node_count") < count else "whole"
-    assert graph.positions[search.root].tobytes() == state.key
+        return log, "rebuilt" if graph.node_count < count else "whole"
+    assert graph.keys[search.root].tobytes() == state.key
     assert below(after_it, state.key) == below(before, state.key)
-    if graph.count("node_count") == count:
+    if graph.node_count == count:
         assert after_it == before
         return log, "whole"
     assert after_it == below(before, state.key)
@@ -492,7 +495,7 @@ def test_a_kept_graph_is_right_at_every_limit(selection: Any, add: str, most_edg
                 log, _ = go_on(search, log, selection, state)
             for path, payoffs in search.steps(25):
                 log.record(path, payoffs)
-                assert search.graph.count("edge_count") <= most_edges
+                assert search.graph.edge_count <= most_edges
             assert_right(search, log, selection)
             state = state.after(state.legal_actions()[0])
 
@@ -531,12 +534,12 @@ def assert_tree(search: Search) -> None:
     for node, _ in search.nodes():
         block, mover = graph.block(node), int(graph.nodes[node]["mover"])
         visits = graph.edges[block]["visits"]
-        assert close(graph.exploit[block], graph.payoff[block][:, mover] / visits)
-        assert close(graph.explore[block], visits**-0.5)
+        assert close(graph.mean_value[block], graph.payoff[block][:, mover] / visits)
+        assert close(graph.exploration[block], visits**-0.5)
         assert graph.sums[node, 0] == visits.sum()
         for edge in graph.edges[block]:
             if edge["target"] >= 0:
-                assert edge["visits"] == edge["ended"] + graph.edges[graph.block(edge["target"])]["visits"].sum()
+                assert edge["visits"] == edge["leaf_visits"] + graph.edges[graph.block(edge["target"])]["visits"].sum()
 
 
 KEEPERS: dict[str, Callable[..., Planner]] = {
@@ -618,11 +621,11 @@ def test_workers_keep_their_own_graphs(planner: Callable[..., Planner]) -> None:
     games = list(played(left, start)), list(played(right, start))
     assert all(a[0] == b[0] and same(a[1], b[1]) for a, b in zip(*games, strict=True))
     assert all(result.playouts == 301 and result.visits.sum() >= 301 for _, result in games[0])
-    shares = [worker.graph.count("playouts") for worker in left._workers]
+    shares = [worker.graph.playouts for worker in left._workers]
     assert sorted(shares) == [150, 151]
     total = 0
     for worker in left._workers:
-        edges = worker.graph.edges[worker.graph.block(worker.graph.count("root"))]
+        edges = worker.graph.edges[worker.graph.block(worker.graph.root)]
         assert edges["visits"].sum() >= 150
         total += edges["visits"].sum()
     assert games[0][-1][1].visits.sum() == total
@@ -643,10 +646,10 @@ def test_memory_is_given_back_over_a_long_game(selection: Any, game: str) -> Non
     while not state.over:
         if state is not start:
             search.begin(state)
-        before = search.graph.count("edge_count")
-        search.run(search.graph.count("playouts") + playouts)
+        before = search.graph.edge_count
+        search.run(search.graph.playouts + playouts)
         graph = search.graph
-        most.append(graph.count("edge_count"))
+        most.append(graph.edge_count)
         grown.append(most[-1] - before)
         reached.append(sum(1 for _ in search.edges()))
         fresh_bytes = fresh_bytes or graph.bytes

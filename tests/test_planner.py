@@ -96,7 +96,7 @@ def test_workers_share_a_budget() -> None:
     """7 playouts are 3 + 2 + 2, the first having what is left over."""
     planner = uct(playouts=7, workers=3, seed=0)
     planner.search(ENVIRONMENTS["hex"]())
-    assert [worker.graph.count("playouts") for worker in planner._workers] == [3, 2, 2]
+    assert [worker.graph.playouts for worker in planner._workers] == [3, 2, 2]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -116,7 +116,7 @@ from ucd_planners import planner, uct
 from ucd_planners.search import loop as search
 
 run = planner.Worker.run
-planner.Worker.run = lambda worker: (print(len(search.simulate.overloads)), run(worker))
+planner.Worker.run = lambda worker: (print(len(search.run.overloads)), run(worker))
 uct(seconds=0.01).search(ucd_envs.make_rules("tic_tac_toe").initial_state())
 """
 

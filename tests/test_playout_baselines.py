@@ -11,18 +11,17 @@ import hash_game
 import numpy as np
 import pytest
 from test_policies import GAMES, Search, first_suggestion
-from ucd_planners.search.policies import LEARN
 
 import ucd_envs
 from ucd_envs.kernels import IS_LEGAL, LEGAL_ACTIONS, compiled, kernel
 from ucd_envs.rules import Rules, State
 from ucd_planners import rave, uct
-from ucd_planners.playouts import Policy
+from ucd_planners.playouts import PlayoutPolicy
 from ucd_planners.playouts.last_good_reply import LastGoodReply
 from ucd_planners.playouts.mast import MAST
 from ucd_planners.playouts.n_grams import NGrams
 from ucd_planners.playouts.pool_rave import PoolRAVE
-from ucd_planners.search.interface import WORK
+from ucd_planners.search.interface import LEARN, WORK
 from ucd_planners.selection.rave import RAVE
 
 THREE = "three players"
@@ -40,7 +39,9 @@ def start_of(game: str, settings: dict[str, Any]) -> State:
     return ucd_envs.make_rules(game, **settings).initial_state()
 
 
-def teach(rules: Rules, policy: Policy, memory: np.ndarray, moves: Sequence[tuple[int, int]], payoffs: Sequence[float]) -> bool:
+def teach(
+    rules: Rules, policy: PlayoutPolicy, memory: np.ndarray, moves: Sequence[tuple[int, int]], payoffs: Sequence[float]
+) -> bool:
     """Lets a policy learn from a simulation of these moves, each by a player; whether there is room for another."""
     record, listed = np.zeros(WORK.itemsize, np.uint8), np.array([player << 16 | action for player, action in moves], np.int32)
     work = record.view(WORK)[0]
@@ -101,7 +102,7 @@ def test_workers_learn_apart(policy: Any) -> None:
     planners = [rave(playouts=600, seed=5, workers=2, policies=policy) for _ in range(2)]
     one, two = (bytes_of(planner.search(state)) for planner in planners)
     assert one == two
-    memories = [[worker.work.memories[0].tobytes() for worker in planner._workers] for planner in planners]
+    memories = [[worker.sim.memories[0].tobytes() for worker in planner._workers] for planner in planners]
     assert memories[0][0] != memories[0][1]
 
 
@@ -119,7 +120,7 @@ def test_what_is_learned_lasts_for_a_game(policy: Any) -> None:
 
 def learned_nothing(search: Search, policy: Any, fresh: np.ndarray) -> bool:
     """Whether a policy's memory, which may have grown, is as it began."""
-    memory = search.worker.work.memories[0]
+    memory = search.worker.sim.memories[0]
     policy.begin(fresh, False)
     while len(fresh) < len(memory):
         fresh = policy.grown(fresh)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from searching import Search as Stepper
-from ucd_planners.search.policies import LEARN, SUGGEST, nothing_learned
 
 import ucd_envs
 from ucd_envs.kernels import compiled, kernel
@@ -22,7 +21,7 @@ from ucd_planners.go.initial import STRENGTHS
 from ucd_planners.notation import planner_from
 from ucd_planners.playouts import BHRF, CMC, MAST, POLICIES, GoExpert, GoInitial, LastGoodReply, NGrams, PoolRAVE
 from ucd_planners.playouts.cmc import MEMORY, tiles_of
-from ucd_planners.search.interface import WORK, actions_of, moves_of
+from ucd_planners.search.interface import LEARN, SUGGEST, WORK, actions_of, learn_nothing, moves_of
 from ucd_planners.selection.ucd import UCD
 
 GAMES: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -55,8 +54,8 @@ class Search(Stepper):
     def simulation(self) -> Simulation:
         """The next one."""
         path, payoffs = self.step()
-        work = fields(self.worker.work.record, WORK)
-        moves = [(move >> 16, move & 0xFFFF) for move in self.worker.work.moves[: work.count].tolist()]
+        work = fields(self.worker.sim.record, WORK)
+        moves = [(move >> 16, move & 0xFFFF) for move in self.worker.sim.moves[: work.count].tolist()]
         states = [self.start]
         for player, action in moves:
             assert states[-1].player == player
@@ -103,7 +102,7 @@ class Tiles(dict[Tile, list[Fraction]]):
 
 def table(search: Search) -> Tiles:
     """The tiles that a search has in its memory."""
-    memory = search.worker.work.memories[0]
+    memory = search.worker.sim.memories[0]
     found = tiles_of.py_func(memory, fields(memory, MEMORY))
     return Tiles(
         ((player, first, second), [Fraction(float(n)), Fraction(float(w))])
@@ -188,7 +187,7 @@ def test_with_prob_0_a_search_is_the_one_without(game: str, settings: dict[str, 
 
 
 @kernel(SUGGEST)
-def lowest(playout_actions, is_playable, config, state, w, count, memory, rng):
+def lowest(playout_actions, is_playable, config, state, graph, sim, memory, rng):
     """The lowest move of the random policy, and a note that it was asked."""
     actions = actions_of(w)
     memory[0] = min(memory[0] + 1, 250)
@@ -200,7 +199,7 @@ def lowest(playout_actions, is_playable, config, state, w, count, memory, rng):
 
 
 @kernel(SUGGEST)
-def silent(playout_actions, is_playable, config, state, w, count, memory, rng):
+def silent(playout_actions, is_playable, config, state, graph, sim, memory, rng):
     """Nothing, and a note that it was asked."""
     memory[0] = min(memory[0] + 1, 250)
     return np.int64(-1)
@@ -220,7 +219,7 @@ class Told:
 
     suggest: Any
     prob: float = 1.0
-    learn: Any = nothing_learned
+    learn: Any = learn_nothing
 
     def memory(self, rules: Rules) -> np.ndarray:
         """Three bytes."""
@@ -266,7 +265,7 @@ def test_the_first_policy_that_answers_is_obeyed() -> None:
         simulation = search.simulation()
         for place in range(simulation.descent, len(simulation.moves)):
             assert simulation.moves[place][1] == policy_moves(simulation.states[place])[0]
-        notes = [memory[:3].tolist() for memory in search.worker.work.memories[:3]]
+        notes = [memory[:3].tolist() for memory in search.worker.sim.memories[:3]]
         assert notes[0] == notes[1]
         assert notes[2] == [0, simulation.moves[-1][1], number + 1]
         assert notes[0][0] > 0

@@ -97,7 +97,7 @@ def test_a_pool_is_not_for_the_next_search() -> None:
     start = start_of("havannah", {"base": 3})
     search, other = Search(start, RAVE(), 1, policies=PoolRAVE(1.0, least=10)), Search(start, RAVE(), 1, policies=Told(silent))
     search.run(99)
-    fields(search.worker.work.memories[0], MEMORY).ready = 1
+    fields(search.worker.sim.memories[0], MEMORY).ready = 1
     for one in (search, other):
         one.searches = 1
         one.begin(start)

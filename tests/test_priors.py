@@ -8,19 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 from searching import Search
-from ucd_planners.search.initial import PRIORS
 
 import ucd_envs
 from ucd_envs.kernels import kernel
 from ucd_envs.rules import Rules
 from ucd_planners import Planner, rave, uct
 from ucd_planners.search.graph import GRAPH
-from ucd_planners.search.interface import Selection, moves_of
+from ucd_planners.search.interface import INITIAL, Selection, moves_of
 from ucd_planners.selection.rave import BIAS, RAVE
 from ucd_planners.selection.ucd import UCD
 
 
-@kernel(PRIORS)
+@kernel(INITIAL)
 def by_number(config, state, w, count, memory, actions, values):
     """So many playouts as `memory` says for actions that are no multiple of 3, of which some are won, as the last move says."""
     last = moves_of(w)[count - 1] & 0xFFFF if count > 0 else 0
@@ -52,14 +51,14 @@ def bounds(search: Search, node: int) -> dict[int, float]:
     """Every move's bound at a node, from the statistics of the graph and the formulas of the docstrings."""
     graph, found = search.graph, {}
     record = graph.nodes[node]
-    for place in range(int(record["moves"])):
-        action = int(graph.moves[record["first_move"] + place])
-        had, paid = graph.priors[record["first_move"] + place].tolist()
+    for place in range(int(record["legal"])):
+        action = int(graph.actions[record["first_action"] + place])
+        had, paid = graph.initial_stats[record["first_action"] + place].tolist()
         number = int(record["first_edge"]) + place
-        tried = place < record["tried"]
+        tried = place < record["expanded"]
         n = float(graph.edges[number]["visits"]) if tried else 0.0
-        mean = float(graph.exploit[number]) if tried else 0.0
-        weight = float(graph.explore[number]) ** -2 if tried else 0.0
+        mean = float(graph.mean_value[number]) if tried else 0.0
+        weight = float(graph.exploration[number]) ** -2 if tried else 0.0
         played = won = 0.0
         if graph.layout.amaf:
             played, won = graph.amaf[node][int(record["mover"]) * graph.count("actions") + action].tolist()
@@ -67,7 +66,7 @@ def bounds(search: Search, node: int) -> dict[int, float]:
             found[action] = math.inf
             continue
         mean = (n * mean + paid) / (n + had) if n + had else 0.0
-        bonus = float(graph.weight[node]) / math.sqrt(weight + had) if weight + had else 0.0
+        bonus = float(graph.node_stats[node, 0]) / math.sqrt(weight + had) if weight + had else 0.0
         if graph.layout.amaf:
             bias = float(graph.header.view(GRAPH)[0].constants[BIAS]) * (n + had) * played
             mean = (won + (n + had + bias) * mean) / (n + had + played + bias)
@@ -90,7 +89,7 @@ def test_every_choice_is_one_with_the_largest_bound(
     for _ in range(300):
         path, _ = search.step()
         moves = [action for _, action, _ in path]
-        nodes = search.worker.work.path[0, : len(path)].tolist()
+        nodes = search.worker.sim.path[0, : len(path)].tolist()
         for depth, (node, action) in enumerate(zip(nodes, moves, strict=True)):
             if node in before:
                 assert before[node][action] >= max(before[node].values()) - 1e-6
@@ -98,21 +97,23 @@ def test_every_choice_is_one_with_the_largest_bound(
             else:
                 assert priors(search, node) == told(search, node, visits, moves[depth - 1] if depth else 0)
                 made += 1
-        before = {node: bounds(search, node) for node in range(search.graph.count("node_count")) if is_listed(search, node)}
+        before = {node: bounds(search, node) for node in range(search.graph.node_count) if is_listed(search, node)}
     assert checked > 300
     assert made > 10
 
 
 def is_listed(search: Search, node: int) -> bool:
     """Whether a node has its moves."""
-    return bool(search.graph.nodes[node]["moves"])
+    return bool(search.graph.nodes[node]["legal"])
 
 
 def priors(search: Search, node: int) -> dict[int, tuple[float, float]]:
     """What the graph has of a node's moves."""
     first, count = (int(search.graph.nodes[node][name]) for name in ("first_move", "moves"))
     rows = zip(
-        search.graph.moves[first : first + count].tolist(), search.graph.priors[first : first + count].tolist(), strict=True
+        search.graph.actions[first : first + count].tolist(),
+        search.graph.initial_stats[first : first + count].tolist(),
+        strict=True,
     )
     return {action: (row[0], row[1]) for action, row in rows}
 
@@ -141,11 +142,7 @@ def test_a_kept_graph_keeps_its_priors() -> None:
     for _ in range(400):
         search.step()
     action = int(search.graph.edges[search.graph.block(search.root)][0]["action"])
-    first = next(
-        n
-        for n in range(search.graph.count("node_count"))
-        if search.graph.positions[n].tobytes() == start.after(action).position
-    )
+    first = next(n for n in range(search.graph.node_count) if search.graph.keys[n].tobytes() == start.after(action).position)
     had = priors(search, first)
     search.begin(start.after(action))
     assert had

@@ -45,7 +45,7 @@ def test_near_moves_are_counted(game: str, settings: dict[str, Any], add: str) -
     near = pairs = 0
     for _ in range(100):
         search.step()
-        work = search.worker.work
+        work = search.worker.sim
         moves = [move & 0xFFFF for move in work.moves.tolist()]
         record = work.record.view(WORK)[0]
         for i in range(max(int(record.descent), 1), int(record.count)):
@@ -53,7 +53,7 @@ def test_near_moves_are_counted(game: str, settings: dict[str, Any], add: str) -
                 (a, b), (c, d) = divmod(moves[i - 1], columns), divmod(moves[i], columns)
                 pairs += 1
                 near += abs(a - c) + abs(b - d) <= NEAR
-    counts = fields(search.worker.work.memories[0], LOCALITY)
+    counts = fields(search.worker.sim.memories[0], LOCALITY)
     assert (int(counts.near), int(counts.pairs)) == (near, pairs)
     assert 0 < near < pairs
 
@@ -65,7 +65,7 @@ def test_moves_of_patterns_are_counted() -> None:
     matched = moves = answers = 0
     for _ in range(30):
         search.step()
-        work = search.worker.work
+        work = search.worker.sim
         record, state = work.record.view(WORK)[0], search.start
         for i in range(int(record.count)):
             action = int(work.moves[i]) & 0xFFFF
@@ -75,7 +75,7 @@ def test_moves_of_patterns_are_counted() -> None:
                 matched += found
                 answers += found and i > 0 and action in around(int(work.moves[i - 1]) & 0xFFFF)
             state = state.after(action)
-    m = fields(search.worker.work.memories[0], SHAPES)
+    m = fields(search.worker.sim.memories[0], SHAPES)
     assert (int(m.matched), int(m.answers), int(m.moves)) == (matched, answers, moves)
     assert 0 < answers < matched < moves
 

@@ -103,8 +103,8 @@ class Simulations(Search):
         source, action, _ = path[-1]
         state = self.states[source].after(action)
         movers.append(state.player)
-        left = self.worker.work.record.view(WORK)[0]
-        played = self.worker.work.moves[len(path) : left["count"]].tolist()
+        left = self.worker.sim.record.view(WORK)[0]
+        played = self.worker.sim.moves[len(path) : left["count"]].tolist()
         playout = [(move >> 16, move & 0xFFFF) for move in played]
         for player, action in playout:
             assert state.player == player
@@ -176,7 +176,7 @@ def go_on(
         path, movers, playout, payoffs = search.simulation()
         kinds |= assert_choices(search, log, choice, path)
         log.record_all(path, movers, playout, payoffs)
-        assert search.graph.count("edge_count") == len(log.edges())
+        assert search.graph.edge_count == len(log.edges())
         if number in looks:
             assert_right(search, log, selection)
     return kinds
@@ -287,17 +287,17 @@ def test_a_kept_graph_is_right_through_whole_games(selection: RAVE, add: str) ->
 
 def begin(search: Simulations, log: rave_oracle.Log, state: State) -> tuple[rave_oracle.Log, str]:
     """Begins a search from another state; its log, and what became of the graph: "fresh", "rebuilt" or "whole"."""
-    graph, count = search.graph, search.graph.count("node_count")
+    graph, count = search.graph, search.graph.node_count
     nodes = search.nodes() if search.tree else ((node, state.key) for node in range(count))
-    names = [name for node, name in nodes if graph.positions[node].tobytes() == state.key]
+    names = [name for node, name in nodes if graph.keys[node].tobytes() == state.key]
     most = max(map(log.visited, names), default=0)
     search.prefix = next((name for name in names if log.visited(name) == most), ()) if search.tree else ()
     search.begin(state)
     if not names:
-        assert search.graph.count("node_count") == 1
+        assert search.graph.node_count == 1
         assert not search.graph.amaf[search.root].any()
         return rave_oracle.Log(state.rules.players), "fresh"
-    if search.graph.count("node_count") == count:
+    if search.graph.node_count == count:
         return log, "whole"
     log.forget(search.name(state, ()))
     return log, "rebuilt"
@@ -345,11 +345,11 @@ def test_a_graph_that_grows_on_the_way_is_the_one_that_had_room(selection: RAVE,
         search.run(700)
         planner.search(start)
         small, large = search.graph, planner._workers[0].graph
-        assert first_room < small.count("node_count")
+        assert first_room < small.node_count
         for name in ("node_count", "edge_count", "edge_places", "move_count", "links", "depth"):
             assert small.count(name) == large.count(name)
         for name in {"weight", "sums", "amaf", "mixed"} & {*small.arrays}:
-            left, right = (graph.arrays[name][: graph.count("node_count")] for graph in (small, large))
+            left, right = (graph.arrays[name][: graph.node_count] for graph in (small, large))
             assert left.tobytes() == right.tobytes()
 
 
@@ -394,7 +394,7 @@ def test_the_weight_of_all_playouts_worked_out_by_hand(bias: float, n: int, amaf
         tried = search.step()[0][0][1]
         graph = search.graph
         number = graph.block(search.root).start
-        graph.edges[number]["visits"], graph.exploit[number] = n, 0.0
+        graph.edges[number]["visits"], graph.mean_value[number] = n, 0.0
         sums = graph.mixed[search.root] if selection.depth_rave else graph.amaf[search.root]
         sums[tried], sums[1 - tried] = (amaf, amaf), (scale, math.floor(weight * scale) + change)
         assert (search.step()[0][0][1] == tried) == (change < 0)
@@ -506,12 +506,12 @@ def test_sums_are_finite_and_no_larger_than_the_playouts(planner: Callable[..., 
         search.search(start)
         graph = search._workers[0].graph
         for name in {"amaf", "mixed"} & {*graph.arrays}:
-            sums = graph.arrays[name][: graph.count("node_count")]
+            sums = graph.arrays[name][: graph.node_count]
             assert np.isfinite(sums).all()
             assert sums.min() >= 0
             assert (sums[..., 1] <= sums[..., 0]).all()
             assert sums[..., 0].max() <= 1500
-        for node in range(graph.count("node_count")):
+        for node in range(graph.node_count):
             edges = graph.edges[graph.block(node)]
             row = int(graph.nodes[node]["mover"]) * start.rules.actions
             assert (graph.amaf[node][row + edges["action"].astype(int), 0] >= edges["visits"]).all()
@@ -585,10 +585,10 @@ def test_every_position_of_a_tree_is_a_node_at_once() -> None:
     search = Simulations(start, RAVE())
     for playouts in (1, 2, 50):
         search.run(playouts)
-        assert search.graph.count("node_count") == playouts + 1
+        assert search.graph.node_count == playouts + 1
     plain = Search(start, UCD(table=False))
     plain.run(50)
-    assert plain.graph.count("node_count") < 50
+    assert plain.graph.node_count < 50
 
 
 # Mistakes

@@ -144,7 +144,7 @@ def test_the_values_of_workers_are_weighted_by_their_visits() -> None:
         block = worker.graph.block(0)
         edges = worker.graph.edges[block]
         visits[edges["action"]] += edges["visits"]
-        total[edges["action"]] += edges["visits"] * worker.graph.exploit[block]
+        total[edges["action"]] += edges["visits"] * worker.graph.mean_value[block]
     assert result.values == pytest.approx(total / visits)
 
 
@@ -243,7 +243,7 @@ def test_figures_of_workers_are_added_up() -> None:
         ("playouts", "playouts"),
     ):
         assert getattr(result, name) == sum(graph.count(count) for graph in graphs)
-    assert result.depth == max(graph.count("depth") for graph in graphs)
+    assert result.depth == max(graph.depth for graph in graphs)
     assert result.bytes == sum(graph.bytes for graph in graphs)
 
 

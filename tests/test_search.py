@@ -112,7 +112,7 @@ def test_what_goes_into_a_position_ends_there_or_goes_on(planner: Callable[..., 
     search = planner(playouts=2000, seed=0)
     search.search(start)
     graph = graph_of(search)
-    count = graph.count("node_count")
+    count = graph.node_count
     into, out = np.zeros(count, np.int64), np.zeros(count, np.int64)
     paid_into, paid_out = np.zeros((count, start.rules.players)), np.zeros((count, start.rules.players))
     for node in range(count):
@@ -121,7 +121,7 @@ def test_what_goes_into_a_position_ends_there_or_goes_on(planner: Callable[..., 
             out[node] += edge["visits"]
             paid_out[node] += paid
             if edge["target"] >= 0:
-                into[edge["target"]] += edge["visits"] - edge["ended"]
+                into[edge["target"]] += edge["visits"] - edge["leaf_visits"]
                 paid_into[edge["target"]] += paid - ended
     assert into[1:].tolist() == out[1:].tolist()
     assert paid_into[1:] == pytest.approx(paid_out[1:])
@@ -134,12 +134,12 @@ def test_in_a_tree_a_move_counts_its_first_playout_and_those_below(start: State)
     search.search(start)
     graph = graph_of(search)
     entered = 0
-    for node in range(graph.count("node_count")):
+    for node in range(graph.node_count):
         for edge in graph.edges[graph.block(node)]:
             if edge["target"] >= 0:
                 entered += 1
                 assert edge["visits"] == 1 + graph.edges[graph.block(edge["target"])]["visits"].sum()
-    assert entered == graph.count("node_count") - 1
+    assert entered == graph.node_count - 1
 
 
 @every_game
@@ -183,7 +183,7 @@ def test_a_finished_position_uses_no_chance(planner: Callable[..., Planner]) -> 
     game = hash_game.listed({"root": (0, [1.0])}).initial_state()
     few, many = planner(playouts=1, seed=4), planner(playouts=1000, seed=4)
     few.search(game), many.search(game)
-    assert few._workers[0].work.rng.tolist() == many._workers[0].work.rng.tolist()
+    assert few._workers[0].sim.rng.tolist() == many._workers[0].sim.rng.tolist()
 
 
 @every_planner
@@ -343,7 +343,7 @@ def test_a_search_of_the_whole_game_has_one_node_for_every_position(start: State
     planner = uct1(c=100.0, playouts=100_000, seed=0)
     planner.search(start)
     assert_table(planner, start)
-    assert graph_of(planner).count("node_count") == len(known_states(start))
+    assert graph_of(planner).node_count == len(known_states(start))
 
 
 @every_graph
@@ -361,14 +361,14 @@ def test_the_table_merges_no_two_positions(planner: Callable[..., Planner], star
 def assert_table(planner: Planner, start: State) -> None:
     """No position has two nodes; each node has its position's mover and moves, and each edge leads where its move leads."""
     graph, states = graph_of(planner), known_states(start)
-    positions = [graph.positions[node].tobytes() for node in range(graph.count("node_count"))]
+    positions = [graph.keys[node].tobytes() for node in range(graph.node_count)]
     assert len(set(positions)) == len(positions)
     for node, position in enumerate(positions):
-        state, first = states[position], int(graph.nodes[node]["first_move"])
+        state, first = states[position], int(graph.nodes[node]["first_action"])
         assert graph.nodes[node]["mover"] == state.player
-        listed = graph.moves[first : first + graph.nodes[node]["moves"]].tolist()
+        listed = graph.actions[first : first + graph.nodes[node]["legal"]].tolist()
         assert sorted(listed) == (state.legal_actions() if listed else [])
-        assert graph.edges[graph.block(node)]["action"].tolist() == listed[: graph.nodes[node]["tried"]]
+        assert graph.edges[graph.block(node)]["action"].tolist() == listed[: graph.nodes[node]["expanded"]]
         for edge in graph.edges[graph.block(node)]:
             child = state.after(int(edge["action"]))
             assert child.over if edge["target"] < 0 else positions[edge["target"]] == child.key

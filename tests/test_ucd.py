@@ -34,7 +34,7 @@ from ucd_envs.rules import Rules
 from ucd_planners import simple_way, uct, uct1, uct2, uct3, update_all
 from ucd_planners.planner import Planner
 from ucd_planners.search.interface import Selection
-from ucd_planners.search.ucb import explore_of, weight_of
+from ucd_planners.search.ucb import exploration_of, scale_of
 from ucd_planners.selection.ucd import UCD
 from ucd_planners.selection.update_all import UpdateAll
 
@@ -75,7 +75,7 @@ def test_cached_values_are_the_definitions_in_a_full_graph(depths: tuple[float, 
     """In a graph that has stopped growing descents end at edges to inner nodes, many times at the same one."""
     for start in random_games(seed=300):
         search = assert_exact(start, UCD(*depths, C), 40, {13, 40}, most_edges=most_edges)
-        assert search.graph.count("edge_count") == most_edges
+        assert search.graph.edge_count == most_edges
 
 
 @some_depths
@@ -85,11 +85,11 @@ def test_cached_values_are_the_definitions_in_a_large_graph(depths: tuple[float,
     search = Search(ucd_envs.make_rules("connect_four", columns=5, rows=5).initial_state(), selection)
     search.run(5000)
     graph = search.graph
-    assert graph.count("links") > 300
+    assert graph.transpositions > 300
     means, visits, parent_visits = recomputed(search, *depths)
-    assert all(close(graph.exploit[number], mean) for number, mean in means.items())
-    assert all(close(graph.explore[number], 1 / math.sqrt(n)) for number, n in visits.items())
-    assert all(close(graph.weight[node], scaled_log(C, p)) for node, p in parent_visits.items())
+    assert all(close(graph.mean_value[number], mean) for number, mean in means.items())
+    assert all(close(graph.exploration[number], 1 / math.sqrt(n)) for number, n in visits.items())
+    assert all(close(graph.node_stats[node, 0], scaled_log(C, p)) for node, p in parent_visits.items())
 
 
 def recomputed(search: Search, d1: float, d2: float, d3: float) -> tuple[dict[int, float], dict[int, float], dict[int, float]]:
@@ -109,9 +109,9 @@ def recomputed(search: Search, d1: float, d2: float, d3: float) -> tuple[dict[in
             edge, target = graph.edges[number], int(graph.edges[number]["target"])
             ended_payoff = graph.ended_payoff[number] if graph.layout.ended else 0.0
             for depth in (0, *range(1, deepest + 1), INF):
-                n = edge["visits"] if depth == 0 else edge["ended"] + a[depth - 1, target]
+                n = edge["visits"] if depth == 0 else edge["leaf_visits"] + a[depth - 1, target]
                 total = graph.payoff[number] if depth == 0 else ended_payoff + b[depth - 1, target]
-                mean = total / (edge["visits"] if depth == 0 else edge["ended"] + a[0, target])
+                mean = total / (edge["visits"] if depth == 0 else edge["leaf_visits"] + a[0, target])
                 a[depth, node] += n
                 b[depth, node] = b[depth, node] + edge["visits"] * mean
                 if depth == d1:
@@ -175,7 +175,7 @@ def test_the_smallest_graph_where_the_literal_rule_differs(backup: str, seen: in
     x, y = paths[0][0][1], paths[1][0][1]
     assert {x, y} == {0, 1}
     assert paths[2][0][1] == y
-    visits = {edge: search.graph.explore[number] ** -2 for number, _, edge in search.edges()}
+    visits = {edge: search.graph.exploration[number] ** -2 for number, _, edge in search.edges()}
     assert visits[start.key, x] == pytest.approx(seen)
 
 
@@ -244,13 +244,13 @@ def test_moves_are_chosen_by_the_bound_worked_out_by_hand() -> None:
 @pytest.mark.parametrize(("visits", "weight"), [(0, 0.0), (1, 0.0), (math.e, 0.3), (math.e**4, 0.6), (math.e**9, 0.9)])
 def test_the_weight_grows_with_the_root_of_the_log(visits: float, weight: float) -> None:
     """B068: 0.3 sqrt(log e^k) = 0.3 sqrt(k); nothing below one visit."""
-    assert weight_of(0.3, float(visits)) == pytest.approx(weight)
+    assert scale_of(0.3, float(visits)) == pytest.approx(weight)
 
 
 @pytest.mark.parametrize(("visits", "explore"), [(1, 1.0), (4, 0.5), (100, 0.1)])
 def test_the_exploration_of_a_move_falls_with_the_root_of_its_visits(visits: int, explore: float) -> None:
     """B068: 1 / sqrt(n)."""
-    assert explore_of(float(visits)) == explore
+    assert exploration_of(float(visits)) == explore
 
 
 @pytest.mark.parametrize("depths", [(0, 0, 0), (0, 2, 3), (1, 0, 1), (1, INF, INF)])
