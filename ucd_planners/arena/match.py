@@ -11,6 +11,7 @@ from statistics import fmean
 from ucd_envs.settings import integer
 from ucd_planners.arena.contest import Game, Match, play_game
 from ucd_planners.arena.schedule import Batch, play_batches
+from ucd_planners.arena.workers import Workers
 from ucd_planners.intervals import mean_interval, sample_error, wilson
 
 __all__ = ["Game", "Match", "MatchResult", "Score", "play_game", "play_match"]
@@ -103,10 +104,10 @@ class MatchResult:
 def play_match(
     match: Match,
     jobs: int = 1,
-    executor: Executor | None = None,
+    executor: Executor | Workers | None = None,
     progress: Callable[[Game], None] | None = None,
 ) -> MatchResult:
-    """Plays a match, `jobs` games at once as play_batches does, or on an executor of the caller's.
+    """Plays a match, `jobs` games at once as play_batches does, or on an executor of the caller's, or started workers.
 
     `progress` is called with each game soon after its end, one that failed as well. Ctrl-C ends the match with the games played
     so far. Programs that play end with the match; on an executor of the caller's they end with the thread or process that they
@@ -123,7 +124,7 @@ def play_match(
                 progress(game)
 
     integer("jobs", jobs, 1, 1024)
-    at_once = jobs if executor is None else max(jobs, EXECUTOR_JOBS)
+    at_once = max(jobs, EXECUTOR_JOBS) if isinstance(executor, Executor) else jobs
     play_batches([Batch(match, range(match.games))], keep, at_once, executor, report)
     ended.sort(key=lambda game: game.number)
     return MatchResult(match, [game for game in ended if not game.failure], [game for game in ended if game.failure])

@@ -10,14 +10,14 @@ import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
 
 from ucd_envs.settings import integer
 from ucd_planners.arena.contest import Game, Match
 from ucd_planners.arena.store import Store
-from ucd_planners.arena.workers import workers
+from ucd_planners.arena.workers import Workers, workers
 
 BATCH_SECONDS = 1.0
 """About how long a batch takes: the most that is lost when a process is killed."""
@@ -51,14 +51,14 @@ def play_batches(
     batches: Sequence[Batch],
     keep: Callable[[Match, list[Game]], None],
     jobs: int,
-    executor: Executor | None = None,
+    executor: Executor | Workers | None = None,
     progress: Callable[[Match, list[Game]], None] | None = None,
 ) -> bool:
     """Plays games, hands all that have ended to `keep`, then to `progress`; returns False if Ctrl-C ended it before.
 
     jobs: games played at once, one in a thread of this process, the others in processes; executor: one of the caller's that
-    plays all of them instead, with `jobs` being how many it can play at once. Games that were finished when Ctrl-C or
-    an exception ended the schedule are kept, but not reported to `progress`.
+    plays all of them instead, with `jobs` being how many it can play at once, or workers that have started
+    already. Games that were finished when Ctrl-C or an exception ended the schedule are kept, but not reported to `progress`.
 
     Processes are spawned: a program that calls this with jobs > 1 does so below `if __name__ == "__main__"`. Games that it
     registers itself need jobs = 1, or an executor whose workers know them; those named by a reference need nothing.
@@ -66,7 +66,7 @@ def play_batches(
     turns = deque(batches)
     running: dict[Future[list[Game]], Batch] = {}
     ended: SimpleQueue[Future[list[Game]]] = SimpleQueue()
-    with workers(executor, jobs) as team:
+    with nullcontext(executor) if isinstance(executor, Workers) else workers(executor, jobs) as team:
         try:
             while turns or running:
                 while turns and team.idle:
@@ -88,7 +88,7 @@ def play_batches(
         finally:
             team.stop()
             for future in [future for future in running if not future.cancel()]:
-                if executor is None or future.done():
+                if team.ours or future.done():
                     with suppress(Exception, KeyboardInterrupt):
                         keep(running[future].match, future.result())
     return True

@@ -23,9 +23,12 @@ class Workers:
     """Plays batches: `jobs` at once, one in a thread of this process and the others in processes of their own.
 
     The processes are spawned, and end with this one, however it ends. An executor of the caller's may play all of them instead.
+    They serve one schedule: none of them plays once they have been stopped.
     """
 
     def __init__(self, pools: Sequence[tuple[Executor, int]], stops: Sequence[Stop]) -> None:
+        self.ours = bool(stops)
+        """Whether they end here, and soon after `stop`: not on a caller's executor."""
         self._pools = pools
         self._stops = stops
         self._busy = [0] * len(pools)
@@ -58,7 +61,10 @@ class Workers:
 
 @contextmanager
 def workers(executor: Executor | None, jobs: int) -> Iterator[Workers]:
-    """Starts workers, and ends them with all programs that their agents run; a caller's executor stays open."""
+    """Starts workers, and ends them with all programs that their agents run; a caller's executor stays open.
+
+    Processes begin to start at once, so that what the caller has to do before the first batch goes on beside that.
+    """
     if executor is not None:
         yield Workers([(executor, AHEAD * jobs)], [])
         return
@@ -74,6 +80,9 @@ def workers(executor: Executor | None, jobs: int) -> Iterator[Workers]:
             event = context.Event()
             processes = ProcessPoolExecutor(jobs - 1, context, _begin_process, (event,))
             pools.append((stack.enter_context(processes), AHEAD * (jobs - 1)))
+            with _no_interrupt():
+                for _ in range(jobs - 1):
+                    processes.submit(_started)
             stops.append(event)
         yield Workers(pools, stops)
 
@@ -92,6 +101,10 @@ def play_batch(match: Match, numbers: Sequence[int]) -> list[Game]:
 
 _local = threading.local()
 """`stop`: what ends the batches of a worker, be it a thread or a process."""
+
+
+def _started() -> None:
+    """Has nothing to do: a process starts for it."""
 
 
 def _begin(stop: Stop, opened: list[Agent]) -> None:

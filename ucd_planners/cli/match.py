@@ -49,14 +49,23 @@ def add(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from ucd_envs.settings import integer
-    from ucd_planners.arena.match import Match, play_match
+    from ucd_planners.arena.workers import workers
 
     with usage():
         rich()
+        jobs = integer("jobs", arguments.jobs, 1, 1024)
+    with workers(None, jobs) as team:  # they start while the match is made
+        return _play(arguments, team)
+
+
+def _play(arguments: argparse.Namespace, team: Any) -> int:
+    """Plays the match on workers and prints its result."""
+    from ucd_planners.arena.match import Match, play_match
+
+    with usage():
         budget = {"playouts": 1000 if arguments.playouts is None else arguments.playouts}
         if arguments.seconds is not None:
             budget = {"seconds": arguments.seconds}
-        integer("jobs", arguments.jobs, 1, 1024)
         match = Match(arguments.game, arguments.a, arguments.b, arguments.settings, budget, arguments.games, arguments.seed)
         keep = None if arguments.sgf is None else _keeper(match, arguments.sgf)
     with progress(match.games, "games") as advance:
@@ -66,7 +75,7 @@ def _run(arguments: argparse.Namespace) -> int:
                 keep(game)
             advance()
 
-        result = play_match(match, arguments.jobs, progress=count)
+        result = play_match(match, arguments.jobs, team, count)
     if not result.games:
         played = "no game came to its end" if result.failures else "stopped before the first game ended"
         print(f"ucd: {played}{_failed(result)}", file=sys.stderr)
