@@ -20,12 +20,16 @@ COMMAND = [sys.executable, "-P", "-m", "ucd_planners.cli"]
 """As the console script runs: the current folder is not on the path of imports."""
 
 MINE = """
+from dataclasses import replace
 from ucd_envs import make_rules
 from ucd_planners.playouts import CMC
 from ucd_planners.selection.ucd import UCD
 
 def board(size=3):
     return make_rules("hex", size=size)
+
+def short():
+    return replace(make_rules("tic_tac_toe"), max_plies=3)
 
 def wide(c=1.5):
     return UCD(c=c, table=False)
@@ -132,6 +136,19 @@ def test_a_reference_that_cannot_be_used_is_refused_in_one_sentence(words: list[
     shown = run(folder, *words)
     assert (shown.returncode, shown.stdout, shown.stderr.count("\n")) == (2, "", 1)
     assert shown.stderr.startswith(f"ucd: {sentence}")
+
+
+@pytest.mark.parametrize("name", ["mine:board(size=2)", "tic_tac_toe", "mine:wide(c=0.5)", "mine:near", "cmc"])
+def test_a_check_without_faults_has_status_0(name: str, folder: Path) -> None:
+    shown = run(folder, "check", name)
+    assert (shown.stderr, shown.returncode, shown.stdout.endswith(", no fault\n")) == ("", 0, True)
+
+
+def test_a_check_with_faults_prints_a_sentence_for_each_and_has_status_1(folder: Path) -> None:
+    """A game that is over after three plies, as it says, and is not."""
+    shown = run(folder, "check", "mine:short")
+    assert (shown.stderr, shown.returncode) == ("", 1)
+    assert "max_plies" in shown.stdout
 
 
 def test_an_experiment_of_an_example_is_reproduced_from_another_folder(folder: Path) -> None:
