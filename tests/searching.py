@@ -50,7 +50,7 @@ class Search:
 
     def name(self, state: State, moves: tuple[int, ...]) -> Name:
         """What a position is called after these moves from the root."""
-        return moves if self.tree else state.words
+        return moves if self.tree else state.key
 
     @property
     def graph(self) -> Graph:

@@ -136,7 +136,7 @@ def test_playouts_at_nodes_are_seen_by_every_edge_into_them() -> None:
                 (search.graph.mean_value[number], search.graph.exploration[number] ** -2)
                 for action in (first[0][1], second[0][1])
                 for number, _, edge in search.edges()
-                if edge == (start.words, action)
+                if edge == (start.key, action)
             )
             seen[store] = [*x, *y, search.graph.sums[search.root, 1]]
         assert seen["edges"] == pytest.approx([(w1 + w2) / 2, 2, w2, 1, 3])
@@ -420,12 +420,12 @@ def go_on(search: Search, log: Any, selection: Any, state: State) -> tuple[Any, 
         assert any(below(before, names[node]) == after_it for node in nodes if node in names)
         return log, "rebuilt" if graph.node_count < count else "whole"
     assert graph.keys[search.root].tobytes() == state.words
-    assert below(after_it, state.words) == below(before, state.words)
+    assert below(after_it, state.key) == below(before, state.key)
     if graph.node_count == count:
         assert after_it == before
         return log, "whole"
-    assert after_it == below(before, state.words)
-    log.forget(state.words)
+    assert after_it == below(before, state.key)
+    log.forget(state.key)
     return log, "rebuilt"
 
 

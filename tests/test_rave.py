@@ -90,7 +90,7 @@ class Simulations(Search):
 
     def name(self, state: State, moves: tuple[int, ...]) -> Name:
         """What a position is called after these moves from the root."""
-        return (*self.prefix, *moves) if self.tree else state.words
+        return (*self.prefix, *moves) if self.tree else state.key
 
     def nodes(self) -> Iterator[tuple[int, Name]]:
         """Every node that edges lead to from the root."""
@@ -288,7 +288,7 @@ def test_a_kept_graph_is_right_through_whole_games(selection: RAVE, add: str) ->
 def begin(search: Simulations, log: rave_oracle.Log, state: State) -> tuple[rave_oracle.Log, str]:
     """Begins a search from another state; its log, and what became of the graph: "fresh", "rebuilt" or "whole"."""
     graph, count = search.graph, search.graph.node_count
-    nodes = search.nodes() if search.tree else ((node, state.words) for node in range(count))
+    nodes = search.nodes() if search.tree else ((node, state.key) for node in range(count))
     names = [name for node, name in nodes if graph.keys[node].tobytes() == state.words]
     most = max(map(log.visited, names), default=0)
     search.prefix = next((name for name in names if log.visited(name) == most), ()) if search.tree else ()

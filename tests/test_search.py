@@ -60,13 +60,13 @@ def graph_of(planner: Planner) -> Graph:
 @cache
 def known_states(start: State) -> dict[bytes, State]:
     """Every state that can be reached and has a move, by its position."""
-    found = {start.words: start}
+    found = {start.key: start}
     queue = [start]
     for state in queue:
         for action in state.legal_actions():
             child = state.after(action)
-            if not child.over and child.words not in found:
-                found[child.words] = child
+            if not child.over and child.key not in found:
+                found[child.key] = child
                 queue.append(child)
     return found
 
@@ -371,7 +371,7 @@ def assert_table(planner: Planner, start: State) -> None:
         assert graph.edges[graph.block(node)]["action"].tolist() == listed[: graph.nodes[node]["expanded"]]
         for edge in graph.edges[graph.block(node)]:
             child = state.after(int(edge["action"]))
-            assert child.over if edge["target"] < 0 else positions[edge["target"]] == child.words
+            assert child.over if edge["target"] < 0 else positions[edge["target"]] == child.key
 
 
 # Growth and limits

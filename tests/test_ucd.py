@@ -176,7 +176,7 @@ def test_the_smallest_graph_where_the_literal_rule_differs(backup: str, seen: in
     assert {x, y} == {0, 1}
     assert paths[2][0][1] == y
     visits = {edge: search.graph.exploration[number] ** -2 for number, _, edge in search.edges()}
-    assert visits[start.words, x] == pytest.approx(seen)
+    assert visits[start.key, x] == pytest.approx(seen)
 
 
 def test_update_all_counts_a_playout_once_at_every_edge_above_its_leaf() -> None:
@@ -208,7 +208,7 @@ def test_every_descent_follows_the_largest_bound(selection: Selection) -> None:
     for start in (*random_games(seed=7), *real_games()):
         search = Search(start, selection)
         log = log_of(selection, start.rules.players)
-        states = {start.words: start}
+        states = {start.key: start}
         for path, payoffs in search.steps(60):
             for source, action, target in path:
                 state, known = states[source], log.out.get(source, [])
@@ -219,8 +219,8 @@ def test_every_descent_follows_the_largest_bound(selection: Selection) -> None:
                     best = max(bound_of(log, selection, edge, state.player) for edge in known)
                     assert bound_of(log, selection, (source, action), state.player) >= best - 1e-9
                 child = state.after(action)
-                assert target == (None if child.over else child.words)
-                states.setdefault(child.words, child)
+                assert target == (None if child.over else child.key)
+                states.setdefault(child.key, child)
             assert all(target in log.out for _, _, target in path[:-1])
             assert path[-1][2] not in log.out
             log.record(path, payoffs)
