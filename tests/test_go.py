@@ -385,7 +385,7 @@ def test_a_ko_is_lost_when_only_the_stones_are_kept(ko: str) -> None:
     again = drawn("\n".join(picture(taken)), ko=ko, first="white")
     assert not can(State(taken.rules, taken.data), "B3")
     assert can(again, "B3")
-    assert taken.position != again.key
+    assert taken.key != again.key
 
 
 # Suicide

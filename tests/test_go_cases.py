@@ -227,7 +227,7 @@ def test_positions_are_equal_exactly_when_boards_and_histories_are(ko: str, plie
                 key = facts(known)
                 assert words.setdefault(child.key, key) == key
                 if not child.over:
-                    assert following.setdefault(key, (child, known))[0].position == child.key
+                    assert following.setdefault(key, (child, known))[0].key == child.key
         level = following
     assert len(words) > 900
 

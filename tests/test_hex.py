@@ -13,6 +13,7 @@ from lockstep import lockstep, mean_return
 import ucd_envs
 from ucd_envs.games import hex as game
 from ucd_envs.kernels import OVER, kernel
+from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State
 from ucd_envs.structs import fields, popcount
 
@@ -500,7 +501,7 @@ def test_a_game_from_an_opening_is_the_game_with_those_moves() -> None:
     played = hex_rules(size=4).initial_state().after(5).after(10).after(12)
     choice = random.Random(7)
     while not played.over:
-        assert (opened.position, opened.data, opened.legal_actions()) == (played.position, played.data, played.legal_actions())
+        assert (opened.key, opened.data, opened.legal_actions()) == (played.key, played.data, played.legal_actions())
         action = choice.choice(played.legal_actions())
         opened, played = opened.after(action), played.after(action)
     assert opened.payoffs() == played.payoffs()
@@ -713,3 +714,13 @@ def test_all_reachable_positions_of_3x3_have_words_of_their_own() -> None:
             assert found[child] == picture(child)
     assert len({tuple(rows) for rows in found.values()}) == len(found)
     assert all((state.player == OVER) == (not state.legal_actions()) for state in found)
+
+
+def test_a_playout_with_a_swap_stays_within_a_trace_as_long_as_the_board_has_cells() -> None:
+    """Behind a stone and a swap there are one more empty cells than places in such a trace."""
+    rules = hex_rules(size=2, swap=True)
+    for seed in range(200):
+        whole = np.full(12, -7, np.int32)
+        played = rules.kernels.playout(rules.config, rules.initial_state().array(), seeded(seed), whole[:4])
+        assert played <= 4
+        assert (whole[4:] == -7).all()

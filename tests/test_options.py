@@ -400,7 +400,7 @@ def known(search: Search, state: State) -> list[int]:
     """The nodes of a position in a search that keeps its graph."""
     graph = search.graph
     positions = graph.keys[: graph.node_count]
-    return [node for node in range(len(positions)) if positions[node].tobytes() == state.key]
+    return [node for node in range(len(positions)) if positions[node].tobytes() == state.words]
 
 
 def go_on(search: Search, log: Any, selection: Any, state: State) -> tuple[Any, str]:
@@ -419,7 +419,7 @@ def go_on(search: Search, log: Any, selection: Any, state: State) -> tuple[Any, 
     if search.tree:
         assert any(below(before, names[node]) == after_it for node in nodes if node in names)
         return log, "rebuilt" if graph.node_count < count else "whole"
-    assert graph.keys[search.root].tobytes() == state.key
+    assert graph.keys[search.root].tobytes() == state.words
     assert below(after_it, state.key) == below(before, state.key)
     if graph.node_count == count:
         assert after_it == before

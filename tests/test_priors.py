@@ -142,7 +142,7 @@ def test_a_kept_graph_keeps_its_priors() -> None:
     for _ in range(400):
         search.step()
     action = int(search.graph.edges[search.graph.block(search.root)][0]["action"])
-    first = next(n for n in range(search.graph.node_count) if search.graph.keys[n].tobytes() == start.after(action).position)
+    first = next(n for n in range(search.graph.node_count) if search.graph.keys[n].tobytes() == start.after(action).words)
     had = priors(search, first)
     search.begin(start.after(action))
     assert had

@@ -289,7 +289,7 @@ def begin(search: Simulations, log: rave_oracle.Log, state: State) -> tuple[rave
     """Begins a search from another state; its log, and what became of the graph: "fresh", "rebuilt" or "whole"."""
     graph, count = search.graph, search.graph.node_count
     nodes = search.nodes() if search.tree else ((node, state.key) for node in range(count))
-    names = [name for node, name in nodes if graph.keys[node].tobytes() == state.key]
+    names = [name for node, name in nodes if graph.keys[node].tobytes() == state.words]
     most = max(map(log.visited, names), default=0)
     search.prefix = next((name for name in names if log.visited(name) == most), ()) if search.tree else ()
     search.begin(state)

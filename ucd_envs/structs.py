@@ -167,7 +167,7 @@ def by_address(signature: Any) -> Any:
         def generic(self, arguments, keywords):
             return signature.return_type(types.uint64, *signature.args)
 
-    def generate(context, builder, typed, values):
+    def generate(context: Any, builder: Any, typed: Any, values: Any) -> Any:
         kinds = [context.get_value_type(kind) for kind in signature.args]
         function = ir.FunctionType(context.get_value_type(signature.return_type), kinds)
         result = builder.call(builder.inttoptr(values[0], function.as_pointer()), values[1:])
