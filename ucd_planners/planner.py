@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
-from threading import Event
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from ucd_planners.options import refuse_old_names
 from ucd_planners.playouts.pool_rave import check_pools
 from ucd_planners.result import FINALS, SearchResult, chosen, summary, variation
 from ucd_planners.search.interface import MOST_POLICIES, Initial, PlayoutPolicy, SearchOptions, Selection
-from ucd_planners.worker import CHUNK_SECONDS, Budget, Settings, Worker, current_worker
+from ucd_planners.worker import CHUNK_SECONDS, Budget, Settings, Stop, Worker, current_worker
 
 MOST_EDGES = 2**31 - 2**17
 """The largest graph: places of edges are 32-bit numbers."""
@@ -188,7 +187,7 @@ class Planner:
         workers = self._team(state.rules, budget)
         count = self._searches
         self._searches += 1
-        stop = Event()
+        stop = Stop()
         for place, worker in enumerate(workers):
             worker.begin(state, seeded(self.seed, count, place), self._share(budget, place), stop, budget)
         began = time.perf_counter()
@@ -334,7 +333,7 @@ def listed(policies: Any) -> tuple[PlayoutPolicy, ...]:
     return found
 
 
-def _run(workers: list[Worker], stop: Event) -> bool:
+def _run(workers: list[Worker], stop: Stop) -> bool:
     """Runs one search in this thread, several in threads of their own; whether Ctrl-C ended them."""
     if len(workers) == 1:
         try:

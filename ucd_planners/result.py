@@ -123,7 +123,7 @@ def summary(
         edges=sum(graph.edge_count for graph in graphs),
         transpositions=sum(graph.transpositions for graph in graphs),
         depth=max(graph.depth for graph in graphs),
-        full=any(graph.edge_count >= graph.record.most_edges for graph in graphs),
+        full=any(graph.edge_count >= graph.most_edges for graph in graphs),
         stopped=stopped,
         workers=len(graphs),
         seconds=seconds,
@@ -135,6 +135,14 @@ def summary(
 
 def chosen(graphs: list[Graph], final_move: str, rng: np.ndarray) -> int:
     """Returns the action that the final rule chooses."""
+    if final_move == "visits" and len(graphs) == 1:
+        # One most visited action needs no sums and no tie to break: most of the time of a search of few playouts.
+        block = graphs[0].block(graphs[0].root)
+        edges = graphs[0].edges[block]
+        counts = edges["visits"]
+        first = counts.argmax()
+        if (counts == counts[first]).sum() == 1:
+            return int(edges["action"][first])
     actions, visits, _, values = _root_statistics(graphs)
     return int(actions[FINALS[final_move](visits, values, rng)])
 

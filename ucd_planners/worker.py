@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from threading import Event, local
+from threading import local
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +26,23 @@ CHUNK_SECONDS = 0.05
 """About how long the compiled loop runs between two looks at the clock, the callback and Ctrl-C."""
 LOOKS = 64
 """How often at most a search that may end early looks whether it can."""
+
+
+class Stop:
+    """Tells the workers of one search to end it."""
+
+    __slots__ = ("_on",)
+
+    def __init__(self) -> None:
+        self._on = False
+
+    def is_set(self) -> bool:
+        """Whether the search should end."""
+        return self._on
+
+    def set(self) -> None:
+        """Ends the search soon."""
+        self._on = True
 
 
 class Settings(NamedTuple):
@@ -94,7 +111,7 @@ class Worker:
         self.graph.clear()
         self.ply = self.rules.max_plies
 
-    def begin(self, state: State, rng: np.ndarray, share: int | None, stop: Event, budget: Budget) -> None:
+    def begin(self, state: State, rng: np.ndarray, share: int | None, stop: Stop, budget: Budget) -> None:
         """Prepares a search from a state; share: its playouts, None until the seconds are gone."""
         self.root, self.share, self.stop, self.budget = state.array(), share, stop, budget
         self.sim.rng[:] = rng

@@ -126,6 +126,7 @@ class Sim:
             self.remember(place, memory)
         self.initial_memory = self._guarded("initial", np.zeros(0, np.uint8) if initial is None else initial)
         self._place(self.record.initial_memory, self.initial_memory)
+        self.scratch_rows = -1
         self._block("scratch", 0, BYTE)
 
     def remember(self, place: int, memory: np.ndarray) -> None:
@@ -139,6 +140,7 @@ class Sim:
         scratch = self._block("scratch", fixed + rows * each, BYTE)
         if len(old) == fixed:
             scratch[:fixed] = old
+        self.scratch_rows, self.record.scratch.length = rows, fixed
 
     def damaged(self) -> str:
         """Returns the name of a block behind which a kernel has written, or an empty text."""

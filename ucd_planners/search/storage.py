@@ -34,7 +34,13 @@ PARTS = {
 }
 """The arrays of each block, one behind the other."""
 WITH_COLUMNS = {"node_stats", "edge_stats", "initial_stats", "keys", "node_action_stats"}
-COUNTS = ("edge_count", "root", "playouts", "depth", "transpositions")
+FIELDS: Any = GRAPH.fields
+COUNTS = {name: FIELDS[name][1] // 8 for name in ("edge_count", "most_edges", "root", "playouts", "depth", "transpositions")}
+COUNTS |= {"node_count": FIELDS["nodes"][1] // 8 + 1, "node_room": FIELDS["nodes"][1] // 8 + 2}
+COUNTS |= {"edge_places": FIELDS["edges"][1] // 8 + 1, "action_places": FIELDS["actions"][1] // 8 + 1}
+"""Counts and where they lie in the record, in words of 8 bytes."""
+CLEARED = [place for name, place in COUNTS.items() if name not in ("most_edges", "node_room")]
+"""Numbers that are 0 in a graph without nodes."""
 
 
 @kernel(types.void(BYTES, WORDS, types.int64, types.int64))
@@ -62,9 +68,12 @@ class Graph:
         self.layout = layout = selection.layout(rules.players, rules.actions)
         self.plies = rules.max_plies if options.expand_all else 0
         self.header = np.zeros(GRAPH.itemsize, np.uint8)
+        self._numbers = self.header.view(np.int64)
+        self._arrays: dict[str, np.ndarray] = {}
         self.record: Any = self.header.view(GRAPH)[0]
         self.spare: Graph | None = None
         self.ply = self.kept = 0
+        self._roomy = -1
         self._blocks: dict[str, np.ndarray] = {}
         self._parameters = selection.parameters(rules.players, rules.actions)
         pairs = {"all": rules.players * rules.actions, "mixed": rules.actions}
@@ -75,6 +84,7 @@ class Graph:
         record.actions.columns = 2 if options.has_initial else 0
         record.keys.columns = rules.key_words if layout.merges or options.reuse_graph else 0
         record.node_actions.columns = sum(pairs[name] for name in layout.node_action_stats)
+        self._widths = {block: self._row_bytes(block) for block in PARTS}
         self._make("free_blocks", rules.actions + 1)
         self.free_blocks.fill(-1)
         self._make("slots", 0)
@@ -84,6 +94,9 @@ class Graph:
 
     def make_room(self, playouts: int) -> None:
         """Makes room for about so many playouts at once: memory is taken from the system only as it is written."""
+        if playouts <= self._roomy:
+            return
+        self._roomy = playouts
         record, actions = self.record, self._arguments[1].actions
         nodes = playouts + 2 if self.adds_leaf else playouts // 4 + 16
         wanted = {
@@ -101,26 +114,18 @@ class Graph:
         return self.layout.merges or bool(self.layout.node_action_stats)
 
     def __getattr__(self, name: str) -> Any:
-        """An array by its name, a row for each place of its room."""
-        for block, parts in PARTS.items():
-            if name in dict(parts):
-                return self._array(block, name)
-        if name in COUNTS:
-            return int(self.record[name])
-        raise AttributeError(name)
-
-    @property
-    def node_count(self) -> int:
-        """How many nodes."""
-        return int(self.record.nodes.length)
+        """An array by its name, a row for each place of its room, or a count."""
+        place = COUNTS.get(name)
+        if place is not None:
+            return int(self._numbers[place])
+        try:
+            return self.__dict__["_arrays"][name]
+        except KeyError:
+            raise AttributeError(name) from None
 
     def clear(self) -> None:
         """Forgets all nodes and edges, but keeps the room."""
-        record = self.record
-        for name in COUNTS:
-            record[name] = 0
-        for name in ("nodes", "edges", "actions"):
-            record[name]["length"] = 0
+        self._numbers[CLEARED] = 0
         self.kept = 0
         self.free_blocks.fill(-1)
         self.slots.fill(0)
@@ -193,11 +198,11 @@ class Graph:
     @property
     def bytes(self) -> int:
         """Memory that nodes, edges, actions and the table take, and that of the graph kept for the next rebuilding."""
-        record = self.record
-        nodes = int(record.nodes.length) * sum(map(self._row_bytes, ("nodes", "keys", "node_actions")))
-        used = int(record.edges.length) * self._row_bytes("edges") + int(record.actions.length) * self._row_bytes("actions")
-        spare = 0 if self.spare is None else self.spare.bytes
-        return nodes + used + 4 * int(record.slots.room) + spare
+        width, spare = self._widths, 0 if self.spare is None else self.spare.bytes
+        nodes = self.node_count * (width["nodes"] + width["keys"] + width["node_actions"])
+        return int(
+            nodes + self.edge_places * width["edges"] + self.action_places * width["actions"] + self.slots.nbytes + spare
+        )
 
     def block(self, node: int) -> slice:
         """The places of a node's edges."""
@@ -226,15 +231,6 @@ class Graph:
         """So many rows, or fewer where a block would pass MOST_ROOM."""
         return min(size, *(MOST_ROOM // max(self._row_bytes(block), 1) for block in blocks))
 
-    def _array(self, block: str, part: str) -> np.ndarray:
-        place, room = 0, int(self.record[block]["room"])
-        for (name, dtype), size in zip(PARTS[block], self._part_bytes(block), strict=True):
-            if name == part:
-                array: np.ndarray = self._blocks[block][place : place + room * size].view(dtype)
-                return array.reshape(room, *self._columns(block, part))
-            place += room * size
-        raise KeyError(part)
-
     def _make(self, block: str, size: int) -> None:
         """Gives a block room for so many rows, a multiple of 4 that keeps its arrays aligned; rows in use stay."""
         room = (size + 3) & ~3 if block not in ("slots", "free_blocks") else size
@@ -248,6 +244,10 @@ class Graph:
             from_place, to_place = from_place + old * width, to_place + room * width
         self._blocks[block] = made
         self.record[block]["address"], self.record[block]["room"] = address_of(made), room
+        place = 0
+        for (name, dtype), width in zip(PARTS[block], self._part_bytes(block), strict=True):
+            self._arrays[name] = made[place : place + room * width].view(dtype).reshape(room, *self._columns(block, name))
+            place += room * width
 
 
 def next_size(size: int, each: int, playouts_left: int | None) -> int:
@@ -259,6 +259,5 @@ def next_size(size: int, each: int, playouts_left: int | None) -> int:
 def fit_scratch(sim: Sim, graph: Graph) -> None:
     """Gives a simulation the scratch that its selection needs for the graph's room."""
     fixed, each = graph.layout.scratch
-    if sim.record.scratch.room != fixed + int(graph.record.nodes.room) * each:
-        sim.make_scratch(fixed, int(graph.record.nodes.room), each)
-    sim.record.scratch.length = fixed
+    if sim.scratch_rows != graph.node_room:
+        sim.make_scratch(fixed, graph.node_room, each)
