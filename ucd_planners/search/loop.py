@@ -114,7 +114,7 @@ def move(rules, sim, action):
     """Plays an action, and notes it where moves are traced."""
     moves, position = trace(sim), state(sim)
     if moves.size > 0:
-        moves[sim.traced.length] = move_of(player_of(sim), action)
+        moves[sim.traced.length] = move_of(fields(position, HEADER).player, action)
     sim.traced.length += 1
     rules.play(rules.config, position, action)
 
@@ -122,12 +122,19 @@ def move(rules, sim, action):
 @kernel()
 def select(rules, search, graph, sim):
     """Goes down from the root to a leaf; the path lies in the simulation."""
-    trail, node, fresh = path(sim), np.int64(graph.root), np.int64(0)
     sim.traced.length = 0
-    length, most = np.int64(0), np.int64(sim.path.room) - 1
+    status = descend(rules, search, graph, sim)
+    sim.leaf_depth = sim.path.length = sim.traced.length
+    return status
+
+
+@kernel()
+def descend(rules, search, graph, sim):
+    """Plays from the root on by the selection until a leaf is reached; every move is an entry of the path."""
+    trail, position, config = path(sim), state(sim), rules.config
+    node, length, fresh, most = np.int64(graph.root), np.int64(0), np.int64(0), np.int64(sim.path.room) - 1
     while True:
         trail[0, length] = node
-        sim.leaf_depth = sim.path.length = length
         if nodes(graph)[node].legal == 0:
             status = list_actions(rules, search, graph, sim, node)
             if status != DONE:
@@ -135,11 +142,10 @@ def select(rules, search, graph, sim):
         if length == most:
             return np.int64(TOO_LONG)
         may_add = graph.edge_count + fresh < graph.most_edges
-        expanded = np.int64(nodes(graph)[node].expanded)
         choice = search.select(graph, sim, node, may_add) if search.has_select else select_action(graph, sim, node, may_add)
         if choice < 0:
             return np.int64(DONE)
-        if choice < expanded:
+        if choice < nodes(graph)[node].expanded:
             number = np.int64(nodes(graph)[node].first_edge) + choice
             action = np.int64(edges(graph)[number].action)
             choice = np.int64(-1)
@@ -154,12 +160,9 @@ def select(rules, search, graph, sim):
         trail[2, length] = choice
         length += 1
         trail[0, length] = -1
-        sim.leaf_depth = sim.path.length = length
-        player = player_of(sim)
-        if player < 0 and player >= FAILED:
-            return np.int64(DONE)
+        player = fields(position, HEADER).player
         if player < 0 or player >= rules.players:
-            return np.int64(NO_PLAYER)
+            return np.int64(DONE if FAILED <= player < 0 else NO_PLAYER)
         if number >= 0:
             node = np.int64(edges(graph)[number].target)
             if node < 0:
@@ -168,13 +171,13 @@ def select(rules, search, graph, sim):
                     return np.int64(GROW_NODES)
                 node = link_or_add(rules, graph, sim, np.int64(trail[0, length - 1]), number)
         elif merges(graph):
-            rules.key(rules.config, state(sim), key(sim))
-            node = lookup(graph, key(sim), fields(state(sim), HEADER).ply)
+            rules.key(config, position, key(sim))
+            node = lookup(graph, key(sim), fields(position, HEADER).ply)
             if node < 0:
                 return np.int64(DONE)
         else:
             if adds_leaf(graph) and graph.keys.columns > 0:
-                rules.key(rules.config, state(sim), key(sim))
+                rules.key(config, position, key(sim))
             return np.int64(DONE)
 
 

@@ -72,8 +72,17 @@ PARAMETERS = record(*UCD_PARAMETERS)
 the last finite A, A_inf (-1: none), and the first B; whether that is B_0, the sum of w; the number of shares. How many plies
 above a changed node edges, and nodes, can change; whether that distance counts from the leaf instead of from the nearest node
 of the path; whether nodes keep n', w'."""
-SCRATCH = record(("stamp", np.int64), ("widest", np.int64), ("note_stamp", np.int64), ("rave_node", np.int64))
-"""Backups begun and the longest frontier; for RAVE, the backups that took notes, and the node whose values are used."""
+SCRATCH = record(
+    ("stamp", np.int64),
+    ("widest", np.int64),
+    ("note_stamp", np.int64),
+    ("rave_node", np.int64),
+    ("marks", np.uint64),
+    ("frontier", np.uint64),
+    ("pending", np.uint64),
+)
+"""Backups begun and the longest frontier; for RAVE, the backups that took notes, and the node whose values are used; addresses of the
+arrays behind."""
 MARK = record(("stamp", np.int64), ("slot", np.int32), ("distance", np.int32))
 """A node in the backup of this stamp: its row of pending changes, and its plies above the nearest node of the path."""
 MARK_BYTES, SCRATCH_BYTES = np.uint64(MARK.itemsize), np.uint64(SCRATCH.itemsize)
@@ -90,21 +99,30 @@ def scratch(sim):
 @kernel(inline=True)
 def marks(graph, sim):
     """[nodes.room] MARK."""
-    return array_at(sim.scratch.address + np.uint64(sim.scratch.length), (graph.nodes.room,), MARK)
+    return array_at(scratch(sim).marks, (graph.nodes.room,), MARK)
 
 
 @kernel(inline=True)
 def frontier(graph, sim):
     """[2, nodes.room] int32: nodes with changes at the ply under way and at the one above."""
-    before = np.uint64(sim.scratch.length) + np.uint64(graph.nodes.room) * MARK_BYTES
-    return array_at(sim.scratch.address + before, (2, graph.nodes.room), INDEX)
+    return array_at(scratch(sim).frontier, (2, graph.nodes.room), INDEX)
 
 
 @kernel(inline=True)
 def pending(graph, sim):
     """[2 * nodes.room, nodes.columns] float64: changes of sums, a row for each node of the frontier."""
-    before = np.uint64(sim.scratch.length) + np.uint64(graph.nodes.room) * (MARK_BYTES + np.uint64(8))
-    return array_at(sim.scratch.address + before, (2 * graph.nodes.room, graph.nodes.columns), REAL)
+    return array_at(scratch(sim).pending, (2 * graph.nodes.room, graph.nodes.columns), REAL)
+
+
+@kernel()
+def begin_backup(graph, sim):
+    """Starts a backup: a new stamp, and the places of the arrays, which move when the graph gets more room."""
+    begun, room = scratch(sim), np.uint64(graph.nodes.room)
+    begun.stamp += 1
+    begun.marks = sim.scratch.address + np.uint64(sim.scratch.length)
+    begun.frontier = begun.marks + room * MARK_BYTES
+    begun.pending = begun.frontier + room * np.uint64(8)
+    return begun
 
 
 def scratch_bytes(columns: int, notes: int = 0) -> tuple[int, int]:
@@ -116,8 +134,7 @@ def scratch_bytes(columns: int, notes: int = 0) -> tuple[int, int]:
 def backup(graph, sim):
     """Adds a playout to the edges of its path and makes every cached value right again."""
     p, trail, length, paid = parameters(graph, PARAMETERS), path(sim), np.int64(sim.path.length), payoffs(sim)
-    begun = scratch(sim)
-    begun.stamp += 1
+    begun = begin_backup(graph, sim)
     changed, above, count = 0, 1, 0
     leaf = np.int64(edges(graph)[trail[1, length - 1]].target)
     if p.at_nodes and leaf >= 0:

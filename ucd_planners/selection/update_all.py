@@ -17,7 +17,7 @@ from ucd_planners.search.graph import edge_in, edge_stats, edges, exploration, m
 from ucd_planners.search.interface import BACKUP, Layout, exploration_constant
 from ucd_planners.search.sim import path, payoffs
 from ucd_planners.search.ucb import exploration_of, scale_of
-from ucd_planners.selection.ucd import frontier, marks, scratch, scratch_bytes
+from ucd_planners.selection.ucd import begin_backup, frontier, marks, scratch_bytes
 
 PARAMETERS = record(("c", np.float64), ("players", np.int64))
 VISITS = 1
@@ -27,8 +27,7 @@ VISITS = 1
 @kernel(BACKUP)
 def backup(graph, sim):
     """Adds a playout to the last edge of its path and to every edge from which that one can be reached."""
-    trail, length, begun = path(sim), np.int64(sim.path.length), scratch(sim)
-    begun.stamp += 1
+    trail, length, begun = path(sim), np.int64(sim.path.length), begin_backup(graph, sim)
     reached, above, count = 0, 1, 1
     edges(graph)[trail[1, length - 1]].leaf_visits += 1
     add(graph, sim, np.int64(trail[1, length - 1]), np.int64(trail[0, length - 1]))
