@@ -15,7 +15,7 @@ BOARDS = {"ucd_envs.boards", "ucd_envs.boards.chains", "ucd_envs.boards.hexagon"
 """What games of one kind share; it knows no game."""
 SOURCES = sorted([*ROOT.glob("ucd_envs/**/*.py"), *ROOT.glob("ucd_planners/**/*.py")])
 GAMES = sorted(path for path in ROOT.glob("ucd_envs/games/*.py") if path.name != "__init__.py")
-PEOPLE = {"arena", "benchmarks", "cli", "gtp", "references.py"}
+PEOPLE = {"arena", "benchmarks", "cli", "gtp", "references.py", "checks.py"}
 """Parts of the planners that make environments for people to use, and so know the registry."""
 EXPERTS = "go/*.py"
 """Knowledge of one game, which names that game's state."""

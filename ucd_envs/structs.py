@@ -164,7 +164,7 @@ def by_address(signature: Any) -> Any:
     class Call(AbstractTemplate):
         key = call
 
-        def generic(self, arguments, keywords):
+        def generic(self, arguments: Any, keywords: Any) -> Any:
             return signature.return_type(types.uint64, *signature.args)
 
     def generate(context: Any, builder: Any, typed: Any, values: Any) -> Any:

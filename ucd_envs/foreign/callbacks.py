@@ -84,11 +84,14 @@ CONFIG = record(
     ("shares", np.uint64),
     ("room", np.int64),
     ("max_plies", np.int64),
+    ("first_ply", np.int64),
     ("epoch", np.uint64),
 )
-"""Addresses of the callbacks, and of what they read and write: actions, random bits, payoffs; [room] each."""
+"""Addresses of the callbacks, and of what they read and write: actions, random bits, payoffs, [room] each; `first_ply` is the
+ply of the root."""
 STATE = record(("player", np.int32), ("ply", np.int32), ("place", np.int64))
-"""`ply` counts from the root; `place`: the number of the root, or LIVE, or PAID when the payoffs are written as well."""
+"""`ply` counts from the first root of a numbering of positions; `place`: the number of the root, or LIVE, or PAID when the
+payoffs are written as well."""
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 NUMBER, WORD, REAL = np.dtype(np.int32), np.dtype(np.uint64), np.dtype(np.float64)
 call = by_address(types.int64(types.int64, types.int64))
@@ -143,7 +146,7 @@ def play(config, state, action):
     player = call(c.play, s.place, action)
     s.place = LIVE
     s.ply += 1
-    s.player = OVER if player >= 0 and s.ply >= c.max_plies else player
+    s.player = OVER if player >= 0 and s.ply - c.first_ply >= c.max_plies else player
 
 
 @kernel(READ_PAYOFFS)
@@ -176,7 +179,7 @@ def playout(config, state, rng, trace):
     c, s = fields(config, CONFIG), fields(state, STATE)
     bits = array_at(c.bits, (c.room,), WORD)
     first, second = rng[0], rng[1]
-    most = min(c.max_plies - s.ply, most_moves(trace))
+    most = min(c.first_ply + c.max_plies - s.ply, most_moves(trace))
     for i in range(most):
         bits[i] = draw(rng) >> U32
     rng[0], rng[1] = first, second
@@ -192,7 +195,7 @@ def playout(config, state, rng, trace):
             trace[i] = numbers[i]
     s.ply += np.int32(played)
     player = (answer >> 32) - 1
-    s.player = OVER if s.ply == c.max_plies else player
+    s.player = OVER if s.ply == c.first_ply + c.max_plies else player
     s.place = PAID if player == OVER else LIVE
     return played
 
@@ -278,8 +281,9 @@ class Trampolines:
             self._board.epoch = self.epoch
             self.keys.clear()
         self.base = seen or 0
+        self._board.first_ply = self.base
         data = np.zeros(1, STATE)
-        data["player"], data["place"] = self.game.player(), self.place
+        data["player"], data["ply"], data["place"] = self.game.player(), self.base, self.place
         return State(self.rules, data.tobytes())
 
     def reseed(self, seed: int) -> None:
@@ -357,7 +361,7 @@ class Trampolines:
     def _position(self, ply: int) -> int:
         key = self.game.position()
         try:
-            return self.keys.setdefault((key, self.base + ply), len(self.keys))
+            return self.keys.setdefault((key, ply), len(self.keys))
         except TypeError as error:
             raise unhashable(key, error) from error
 

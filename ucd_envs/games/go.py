@@ -169,10 +169,10 @@ def payoffs(config, state, out):
 
 @kernel(KEY)
 def key(config, state, words):
-    """Mover, passes, ko point and ply, then the points, two bits each; under superko the digest of the history last."""
+    """Mover, passes and ko point, then the points, two bits each; under superko the digest of the history last."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
-    words[0] = np.uint64(s.player + 1) | np.uint64(s.passes) << U2 | np.uint64(s.ko) << U4 | np.uint64(s.ply) << U32
+    words[0] = np.uint64(s.player + 1) | np.uint64(s.passes) << U2 | np.uint64(s.ko) << U4
     word, used, filled = U0, U0, U1
     for action in range(np.uint64(c.rows * c.columns)):
         word |= np.uint64(s.colour[np.uint64(c.point[action])]) << used

@@ -38,7 +38,7 @@ from ucd_envs.settings import integer
 from ucd_envs.structs import configuration, fields, popcount, record
 
 LONGEST = 100_000
-U1, U32, U63, U64 = np.uint64(1), np.uint64(32), np.uint64(63), np.uint64(64)
+U1, U63, U64 = np.uint64(1), np.uint64(63), np.uint64(64)
 
 CONFIG = record(("steps", np.int64))
 STATE = record(("player", np.int32), ("ply", np.int32), ("lefts", np.int64))
@@ -87,9 +87,8 @@ def payoffs(config, state, out):
 
 @kernel(KEY)
 def key(config, state, words):
-    """How many steps, and how many of them to the left."""
-    s = fields(state, STATE)
-    words[0] = (np.uint64(s.ply) << U32) | np.uint64(s.lefts)
+    """How many steps to the left there were."""
+    words[0] = np.uint64(fields(state, STATE).lefts)
 
 
 @kernel(PLAYOUT)

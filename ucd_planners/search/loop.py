@@ -217,7 +217,7 @@ def plies_to_add(search, graph, sim):
     """How many positions the playout may add: all that a game can have if `expand_all`, unless the limit of edges is near."""
     if not search.expand_all or player_of(sim) < 0:
         return np.int64(0)
-    plies = np.int64(sim.path.room) - 1 - fields(state(sim), HEADER).ply
+    plies = np.int64(sim.path.room) - 1 - sim.path.length
     return plies if graph.edge_count + sim.path.length + plies <= graph.most_edges else np.int64(0)
 
 
