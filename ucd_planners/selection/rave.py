@@ -42,7 +42,7 @@ from ucd_planners.search.graph import (
 from ucd_planners.search.interface import BACKUP, SELECT, Layout, exploration_constant
 from ucd_planners.search.sim import path, payoffs, rng, trace
 from ucd_planners.selection import ucd
-from ucd_planners.selection.ucd import FIRST_A, SCRATCH_BYTES, UCD, UCD_PARAMETERS, marks, scratch, scratch_bytes
+from ucd_planners.selection.ucd import FIRST_A, SCRATCH_BYTES, UCD, UCD_PARAMETERS, begin_backup, marks, scratch, scratch_bytes
 
 U0, U1, U16, LOW = np.uint64(0), np.uint64(1), np.uint64(16), np.uint64(0xFFFF)
 ONE = np.float32(1.0)
@@ -172,7 +172,7 @@ def add_one(values, node, place, paid):
 def mix(graph, sim, p, source, target, count):
     """Adds a playout through a node to its other sources, once to each."""
     begun, moves, paid, mixed = scratch(sim), notes(sim, p)[1], payoffs(sim), np.uint64(p.players * p.actions)
-    begun.stamp += 1
+    begin_backup(graph, sim)
     marks(graph, sim)[source].stamp = begun.stamp
     reference = nodes(graph)[target].first_in
     while reference >= 0:

@@ -66,23 +66,23 @@ UCD_PARAMETERS = (
     ("node_reach", np.int64),
     ("from_leaf", np.int64),
     ("at_nodes", np.int64),
+    ("shallow", np.int64),
 )
 PARAMETERS = record(*UCD_PARAMETERS)
 """Columns of node_stats: A_d2, A_(d3-1) and B_(d1-1) (-1: the edge's own n, w are used),
 the last finite A, A_inf (-1: none), and the first B; whether that is B_0, the sum of w; the number of shares. How many plies
 above a changed node edges, and nodes, can change; whether that distance counts from the leaf instead of from the nearest node
-of the path; whether nodes keep n', w'."""
+of the path; whether nodes keep n', w'; whether
+no depth is above 1 and d2 is 0."""
 SCRATCH = record(
     ("stamp", np.int64),
-    ("widest", np.int64),
     ("note_stamp", np.int64),
     ("rave_node", np.int64),
     ("marks", np.uint64),
     ("frontier", np.uint64),
     ("pending", np.uint64),
 )
-"""Backups begun and the longest frontier; for RAVE, the backups that took notes, and the node whose values are used; addresses of the
-arrays behind."""
+"""Backups begun; for RAVE, those that took notes, and the node whose values are used; addresses of the arrays behind."""
 MARK = record(("stamp", np.int64), ("slot", np.int32), ("distance", np.int32))
 """A node in the backup of this stamp: its row of pending changes, and its plies above the nearest node of the path."""
 MARK_BYTES, SCRATCH_BYTES = np.uint64(MARK.itemsize), np.uint64(SCRATCH.itemsize)
@@ -134,7 +134,10 @@ def scratch_bytes(columns: int, notes: int = 0) -> tuple[int, int]:
 def backup(graph, sim):
     """Adds a playout to the edges of its path and makes every cached value right again."""
     p, trail, length, paid = parameters(graph, PARAMETERS), path(sim), np.int64(sim.path.length), payoffs(sim)
-    begun = begin_backup(graph, sim)
+    if p.shallow:
+        add_to_path(graph, sim, p)
+        return
+    begin_backup(graph, sim)
     changed, above, count = 0, 1, 0
     leaf = np.int64(edges(graph)[trail[1, length - 1]].target)
     if p.at_nodes and leaf >= 0:
@@ -157,7 +160,6 @@ def backup(graph, sim):
             elif edges(graph)[number].target == node:
                 propagate(graph, sim, p, number, source, node)
         count = 0
-        begun.widest = max(begun.widest, waiting)
         for i in range(waiting):
             node = np.int64(frontier(graph, sim)[above, i])
             if i == 0 or marks(graph, sim)[node].distance <= p.node_reach:
@@ -165,6 +167,34 @@ def backup(graph, sim):
                 frontier(graph, sim)[above, count] = node
                 count += 1
         changed, above = above, changed
+
+
+@kernel()
+def add_to_path(graph, sim, p):
+    """The backup where no value looks further than the position that its edge leads to: only sums of path nodes change."""
+    trail, length, paid, kept = path(sim), np.int64(sim.path.length), payoffs(sim), node_stats(graph)
+    for depth in range(length - 1, -1, -1):
+        number, source, last = np.int64(trail[1, depth]), np.int64(trail[0, depth]), depth == length - 1
+        edge, own = edges(graph)[number], edge_stats(graph)[number]
+        edge.visits += 1
+        edge.leaf_visits += 1 if last else 0
+        for player in range(p.players):
+            own[player] += paid[player]
+            if last and p.mean_column >= 0:
+                own[p.players + player] += paid[player]
+        if last or p.edge_reach == 0:
+            refresh(graph, sim, p, number, source)
+        else:
+            # The target's sums have changed, and every edge into it sees them.
+            reference = nodes(graph)[edge.target].first_in
+            while reference >= 0:
+                other, into = edge_in(graph, reference)
+                refresh(graph, sim, p, into, other)
+                reference = edges(graph)[into].next_in
+        kept[source, FIRST_A] += 1.0
+        for player in range(p.players if p.own_b else 0):
+            kept[source, p.first_b + player] += paid[player]
+        kept[source, 0] = scale_of(p.c, kept[source, FIRST_A])
 
 
 @kernel()
@@ -394,6 +424,7 @@ class UCD:
             "node_reach": min(max(self.d2, self.d3 - 1, self.d1 - 1, 0), FAR + 1),
             "from_leaf": self.backup == "section_3_4",
             "at_nodes": self.store == "nodes",
+            "shallow": self.d1 <= 1 and self.d2 == 0 and self.d3 <= 1 and (self.backup, self.store) == ("descent", "edges"),
         }
 
     def parameters(self, players: int, actions: int) -> np.ndarray:
