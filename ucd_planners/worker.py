@@ -14,9 +14,9 @@ from ucd_envs.kernels import compiled
 from ucd_envs.rules import Rules, State
 from ucd_planners.graph_view.searched import Searched
 from ucd_planners.search.errors import contract_error, damage_error
-from ucd_planners.search.interface import Initial, PlayoutPolicy, SearchOptions, Selection
+from ucd_planners.search.interface import DONE, GROW_MEMORY, STOPPED, Initial, PlayoutPolicy, SearchOptions, Selection
 from ucd_planners.search.kernels import bound_rules, bound_search
-from ucd_planners.search.loop import DONE, GROW_MEMORY, RUN, STOPPED, run
+from ucd_planners.search.loop import RUN, run
 from ucd_planners.search.sim import Sim
 from ucd_planners.search.storage import Graph, fit_scratch
 

@@ -7,21 +7,21 @@ from typing import Any
 from ucd_envs.kernels import HEADER, action_of_move
 from ucd_envs.rules import Rules
 from ucd_envs.structs import fields
-from ucd_planners.search import loop
+from ucd_planners.search import interface as status
 from ucd_planners.search.sim import Sim
 from ucd_planners.search.storage import Graph
 
 SENTENCES = {
-    loop.NO_ACTIONS: "{rules} goes on at a position without legal actions",
-    loop.TOO_MANY_ACTIONS: "legal_actions of {rules} counts more than {actions} actions",
-    loop.NO_ACTION: "legal_actions of {rules} lists an action outside 0 to {last}",
-    loop.NO_PLAYER: "play of {rules} leaves the move to player {player}, but players are 0 to {last_player}",
-    loop.NO_CHOICE: "select of {selection} chooses an action that is not there",
-    loop.NO_SUGGESTION: "a playout policy suggests an action that cannot be played: one of {policies}",
-    loop.NO_MOVE: "playout of {rules} writes a move to its trace that no player can make",
-    loop.TOO_LONG: "{rules} goes on after {max_plies} plies, more than max_plies tells",
+    status.NO_ACTIONS: "{rules} goes on at a position without legal actions",
+    status.TOO_MANY_ACTIONS: "legal_actions of {rules} counts more than {actions} actions",
+    status.NO_ACTION: "legal_actions of {rules} lists an action outside 0 to {last}",
+    status.NO_PLAYER: "play of {rules} leaves the move to player {player}, but players are 0 to {last_player}",
+    status.NO_CHOICE: "select of {selection} chooses an action that is not there",
+    status.NO_SUGGESTION: "a playout policy suggests an action that cannot be played: one of {policies}",
+    status.NO_MOVE: "playout of {rules} writes a move to its trace that no player can make",
+    status.TOO_LONG: "{rules} goes on after {max_plies} plies, more than max_plies tells",
 }
-"""By the status of the loop."""
+"""By the status of the status."""
 
 
 def contract_error(status: int, rules: Rules, graph: Graph, sim: Sim, selection: Any, policies: Any) -> RuntimeError:

@@ -35,6 +35,10 @@ from ucd_planners.search.graph import GRAPH_RECORD
 from ucd_planners.search.sim import SIM_RECORD
 
 MOST_POLICIES = 4
+DONE, GROW_NODES, GROW_EDGES, GROW_ACTIONS, GROW_MEMORY, NEEDS_EVALUATION = range(6)
+"""The simulation came to its end; a block of the graph or a policy's memory has to grow first; the leaf waits for a value."""
+STOPPED, NO_ACTIONS, TOO_MANY_ACTIONS, NO_ACTION, NO_PLAYER, NO_CHOICE, NO_SUGGESTION, NO_MOVE, TOO_LONG = range(10, 19)
+"""A kernel broke its contract, or a callback of Python has failed: errors.py has a sentence for each."""
 
 SELECT = types.int64(GRAPH_RECORD, SIM_RECORD, types.int64, types.boolean)
 BACKUP = types.void(GRAPH_RECORD, SIM_RECORD)

@@ -20,31 +20,25 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from ucd_envs.kernels import BYTES, FAILED, HEADER, WORDS, action_of_move, kernel, move_of, player_of_move
-from ucd_envs.rng import unit
+from ucd_envs.kernels import BYTES, FAILED, HEADER, WORDS, kernel
 from ucd_envs.structs import fields
-from ucd_planners.search.graph import (
-    FINISHED,
-    GRAPH,
-    actions,
-    add_edge,
-    add_node,
-    edges,
-    initial_stats,
-    larger_room,
-    link,
-    lookup,
-    merges,
-    nodes,
+from ucd_planners.search.graph import FINISHED, GRAPH, actions, edges, merges, nodes
+from ucd_planners.search.growth import add_edge, add_node, adds_leaf, larger_room, link, link_or_add, list_actions, lookup
+from ucd_planners.search.interface import (
+    DONE,
+    GROW_ACTIONS,
+    GROW_EDGES,
+    GROW_MEMORY,
+    GROW_NODES,
+    NO_CHOICE,
+    NO_PLAYER,
+    TOO_LONG,
 )
 from ucd_planners.search.kernels import rules_at, search_at
-from ucd_planners.search.sim import SIM, action_list, key, memory_of, path, payoffs, policies, rng, state, trace
+from ucd_planners.search.rollout import rollout, rollout_into_graph
+from ucd_planners.search.sim import SIM, key, memory_of, move, path, player_of, policies, rng, state
 from ucd_planners.search.ucb import select_action
 
-DONE, GROW_NODES, GROW_EDGES, GROW_ACTIONS, GROW_MEMORY, NEEDS_EVALUATION = range(6)
-"""The simulation came to its end; a block of the graph or a policy's memory has to grow first; the leaf waits for a value."""
-STOPPED, NO_ACTIONS, TOO_MANY_ACTIONS, NO_ACTION, NO_PLAYER, NO_CHOICE, NO_SUGGESTION, NO_MOVE, TOO_LONG = range(10, 19)
-"""A kernel broke its contract, or a callback of Python has failed: errors.py has a sentence for each."""
 RUN = types.int64(WORDS, WORDS, BYTES, BYTES, BYTES, types.int64)
 
 
@@ -101,22 +95,6 @@ def end(search, graph, sim):
             policies(sim)[policy].memory.length = 1
             status = np.int64(GROW_MEMORY)
     return status
-
-
-@kernel()
-def player_of(sim):
-    """The player to move, OVER or FAILED."""
-    return fields(state(sim), HEADER).player
-
-
-@kernel()
-def move(rules, sim, action):
-    """Plays an action, and notes it where moves are traced."""
-    moves, position = trace(sim), state(sim)
-    if moves.size > 0:
-        moves[sim.traced.length] = move_of(fields(position, HEADER).player, action)
-    sim.traced.length += 1
-    rules.play(rules.config, position, action)
 
 
 @kernel()
@@ -181,37 +159,6 @@ def descend(rules, search, graph, sim):
             return np.int64(DONE)
 
 
-@kernel(inline=True)
-def adds_leaf(graph):
-    """Whether a new position gets its node at once: where it can be found, or where its playouts are kept."""
-    return merges(graph) or graph.node_actions.columns > 0
-
-
-@kernel()
-def list_actions(rules, search, graph, sim, node):
-    """Lists the legal actions of a node, whose position the simulation has reached."""
-    found = action_list(sim)
-    count = np.int64(rules.legal_actions(rules.config, state(sim), found))
-    if count <= 0:
-        return np.int64(STOPPED if player_of(sim) == FAILED else NO_ACTIONS)
-    if count > rules.actions:
-        return np.int64(TOO_MANY_ACTIONS)
-    first = graph.actions.length
-    if first + count > graph.actions.room:
-        return np.int64(GROW_ACTIONS)
-    for i in range(count):
-        if found[i] < 0 or found[i] >= rules.actions:
-            return np.int64(NO_ACTION)
-        actions(graph)[first + i] = found[i]
-    if search.has_initial:
-        values = initial_stats(graph)[first : first + count]
-        search.initial(rules.config, state(sim), sim, memory_of(sim.initial_memory), found[:count], values)
-    graph.actions.length += count
-    nodes(graph)[node].first_action = first
-    nodes(graph)[node].legal = count
-    return np.int64(DONE)
-
-
 @kernel()
 def plies_to_add(search, graph, sim):
     """How many positions the playout may add: all that a game can have if `expand_all`, unless the limit of edges is near."""
@@ -260,173 +207,3 @@ def expand(graph, sim):
             link(graph, node, number, add_node(graph, key(sim), player, ply))
         elif adds_leaf(graph):
             edges(graph)[number].target = add_node(graph, key(sim), player, ply)
-
-
-@kernel()
-def rollout(rules, search, graph, sim):
-    """Plays the rest of the game and reads the payoffs; or leaves the leaf to a value from outside."""
-    if player_of(sim) >= 0:
-        if search.evaluates:
-            return np.int64(NEEDS_EVALUATION)
-        status = np.int64(DONE)
-        if search.policies > 0:
-            status = follow_policies(rules, search, graph, sim)
-        else:
-            play_on(rules, sim, trace(sim)[sim.traced.length :])
-        if status != DONE:
-            return status
-    return read_payoffs(rules, search, sim)
-
-
-@kernel()
-def play_on(rules, sim, room):
-    """Plays random moves of the game's own policy, as many as `room` holds of the trace; to the end if moves are not traced."""
-    sim.traced.length += rules.playout(rules.config, state(sim), rng(sim), room)
-
-
-@kernel()
-def read_payoffs(rules, search, sim):
-    """Reads the payoffs of the game that has ended."""
-    rules.payoffs(rules.config, state(sim), payoffs(sim))
-    if player_of(sim) == FAILED:
-        return np.int64(STOPPED)
-    if search.guarded:
-        return check_moves(rules, sim)
-    return np.int64(DONE)
-
-
-@kernel()
-def check_moves(rules, sim):
-    """Whether a user-defined playout wrote moves of players and actions that there are."""
-    moves = trace(sim)
-    if sim.traced.length < sim.leaf_depth or sim.traced.length >= sim.path.room:
-        return np.int64(TOO_LONG)
-    for i in range(sim.leaf_depth, sim.traced.length if moves.size > 0 else 0):
-        if not 0 <= player_of_move(moves[i]) < rules.players or action_of_move(moves[i]) >= rules.actions:
-            return np.int64(NO_MOVE)
-    return np.int64(DONE)
-
-
-@kernel()
-def follow_policies(rules, search, graph, sim):
-    """Plays the rest of the game by the policies.
-
-    Moves for which no policy is asked are played together by the game's own playout, which is faster.
-    """
-    most = np.int64(sim.path.room) - 1
-    while player_of(sim) >= 0:
-        asked, more = policies_asked(search, sim), np.int64(0)
-        while asked == 0 and sim.traced.length + more < most:
-            asked, more = policies_asked(search, sim), more + 1
-        if more > 0:
-            play_on(rules, sim, trace(sim)[sim.traced.length : sim.traced.length + more])
-            if player_of(sim) < 0:
-                break
-        if sim.traced.length >= most:
-            return np.int64(TOO_LONG)
-        action = suggested_action(rules, search, graph, sim, asked)
-        if action == NOT_PLAYABLE:
-            return np.int64(NO_SUGGESTION)
-        if action < 0:
-            play_on(rules, sim, trace(sim)[sim.traced.length : sim.traced.length + 1])
-        else:
-            move(rules, sim, action)
-    return np.int64(DONE)
-
-
-@kernel()
-def policies_asked(search, sim):
-    """Draws the policies that are asked for one move, a bit for each."""
-    asked = np.int64(0)
-    for policy in range(search.policies):
-        if search.probs[policy] == 1.0 or unit(rng(sim)) < search.probs[policy]:
-            asked |= 1 << policy
-    return asked
-
-
-NOT_PLAYABLE = -2
-"""In place of an action: a policy suggested one that cannot be played."""
-
-
-@kernel()
-def suggested_action(rules, search, graph, sim, asked):
-    """Returns the suggestion of the first policy asked that has one, or -1."""
-    for policy in range(search.policies):
-        if asked >> policy & 1:
-            known = policies(sim)[policy]
-            listing, playable, memory = rules.playout_actions, rules.is_playable, memory_of(known.memory)
-            action = search.suggest[policy](listing, playable, rules.config, state(sim), graph, sim, memory, rng(sim))
-            if action >= 0:
-                known.suggested += 1
-                if search.guarded and (action >= rules.actions or not rules.is_legal(rules.config, state(sim), action)):
-                    return np.int64(NOT_PLAYABLE)
-                return action
-    return np.int64(-1)
-
-
-@kernel()
-def rollout_into_graph(rules, search, graph, sim):
-    """Plays the rest of the game, its positions as nodes and its moves as edges of the path. Needs room for all of it."""
-    trail, length = path(sim), np.int64(sim.path.length)
-    number = np.int64(trail[1, length - 1])
-    while player_of(sim) >= 0:
-        node = np.int64(edges(graph)[number].target)
-        if node < 0:
-            node = link_or_add(rules, graph, sim, np.int64(trail[0, length - 1]), number)
-        if length >= sim.path.room - 1:
-            return np.int64(TOO_LONG)
-        if nodes(graph)[node].legal == 0:
-            status = list_actions(rules, search, graph, sim, node)
-            if status != DONE:
-                return status
-        action = suggested_action(rules, search, graph, sim, policies_asked(search, sim))
-        if action == -1:
-            action = rules.playout_action(rules.config, state(sim), rng(sim))
-        if player_of(sim) == FAILED:
-            return np.int64(STOPPED)
-        number = edge_of(graph, node, action)
-        if number < 0:
-            return np.int64(NO_SUGGESTION)
-        move(rules, sim, action)
-        trail[0, length] = node
-        trail[1, length] = number
-        length += 1
-        sim.path.length = length
-        if player_of(sim) < 0:
-            edges(graph)[number].target = FINISHED
-        elif player_of(sim) >= rules.players:
-            return np.int64(NO_PLAYER)
-    return read_payoffs(rules, search, sim)
-
-
-@kernel()
-def link_or_add(rules, graph, sim, source, number):
-    """Gives an edge its target: the node of the position reached, a known one or a new one. Needs room for a node."""
-    player, ply = player_of(sim), fields(state(sim), HEADER).ply
-    if graph.keys.columns > 0:
-        rules.key(rules.config, state(sim), key(sim))
-    if not merges(graph):
-        node = add_node(graph, key(sim), player, ply)
-        edges(graph)[number].target = node
-        return node
-    node = lookup(graph, key(sim), ply)
-    if node >= 0:
-        graph.transpositions += 1
-    else:
-        node = add_node(graph, key(sim), player, ply)
-    link(graph, source, number, node)
-    return node
-
-
-@kernel()
-def edge_of(graph, node, action):
-    """Returns the edge of a node's action, made if it was never tried; -1 for an action that is not legal."""
-    source = nodes(graph)[node]
-    first, expanded, legal = np.int64(source.first_edge), np.int64(source.expanded), np.int64(source.legal)
-    for number in range(first, first + expanded):
-        if edges(graph)[number].action == action:
-            return np.int64(number)
-    for choice in range(expanded, legal):
-        if actions(graph)[source.first_action + choice] == action:
-            return add_edge(graph, node, np.int64(choice))
-    return np.int64(-1)

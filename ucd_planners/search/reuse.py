@@ -13,18 +13,16 @@ from ucd_envs.structs import fields
 from ucd_planners.search.graph import (
     GRAPH,
     actions,
-    copy_edge,
     edge_in,
     edges,
     initial_stats,
-    insert,
     keys,
-    lookup,
     merges,
     node_action_stats,
     node_stats,
     nodes,
 )
+from ucd_planners.search.growth import copy_edge, insert, lookup
 
 COUNTED = types.int64[::1]
 NUMBERS = types.int32[:, ::1]

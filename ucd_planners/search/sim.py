@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numba import from_dtype
 
-from ucd_envs.kernels import kernel
+from ucd_envs.kernels import HEADER, kernel, move_of
 from ucd_envs.rules import Rules
-from ucd_envs.structs import BLOCK, address_of, array_at, record
+from ucd_envs.structs import BLOCK, address_of, array_at, fields, record
 
 BYTE, WORD, INDEX, REAL = (np.dtype(kind) for kind in (np.uint8, np.uint64, np.int32, np.float64))
 STRIP, STRIP_BYTE = 4096, 0xA5
@@ -95,6 +95,22 @@ def policies(sim):
 def memory_of(block):
     """[any] uint8: the memory of a policy or of initial statistics."""
     return array_at(block.address, (block.room,), BYTE)
+
+
+@kernel()
+def player_of(sim):
+    """The player to move, OVER or FAILED."""
+    return fields(state(sim), HEADER).player
+
+
+@kernel()
+def move(rules, sim, action):
+    """Plays an action, and notes it where moves are traced."""
+    moves, position = trace(sim), state(sim)
+    if moves.size > 0:
+        moves[sim.traced.length] = move_of(fields(position, HEADER).player, action)
+    sim.traced.length += 1
+    rules.play(rules.config, position, action)
 
 
 class Sim:

@@ -10,9 +10,9 @@ from numba import types
 from ucd_envs.kernels import BYTES, WORDS, kernel
 from ucd_envs.rules import Rules
 from ucd_envs.structs import address_of, fields
-from ucd_planners.search.graph import EDGE, GRAPH, NODE, add_node, insert_all
-from ucd_planners.search.interface import DEFAULT, SearchOptions, Selection
-from ucd_planners.search.loop import GROW_ACTIONS, GROW_EDGES, GROW_NODES
+from ucd_planners.search.graph import EDGE, GRAPH, NODE
+from ucd_planners.search.growth import add_node, insert_all
+from ucd_planners.search.interface import DEFAULT, GROW_ACTIONS, GROW_EDGES, GROW_NODES, SearchOptions, Selection
 from ucd_planners.search.reuse import copy_reachable, node_of, survey
 from ucd_planners.search.sim import Sim
 

@@ -1,0 +1,230 @@
+"""How a search graph grows: nodes, the table that finds them, edges in blocks, and links from edges to nodes.
+
+Every kernel here needs room that the loop has made sure of before.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from ucd_envs.kernels import BYTES, FAILED, HEADER, kernel
+from ucd_envs.structs import fields
+from ucd_planners.search.graph import (
+    GRAPH,
+    NONE,
+    actions,
+    edge_stats,
+    edges,
+    exploration,
+    free_blocks,
+    initial_stats,
+    keys,
+    mean_value,
+    merges,
+    node_action_stats,
+    node_stats,
+    nodes,
+    transpositions,
+)
+from ucd_planners.search.interface import DONE, GROW_ACTIONS, NO_ACTION, NO_ACTIONS, STOPPED, TOO_MANY_ACTIONS
+from ucd_planners.search.sim import action_list, key, memory_of, player_of, state
+
+HASH = np.uint64(0x9E3779B97F4A7C15)
+U1, U29, U32 = np.uint64(1), np.uint64(29), np.uint64(32)
+
+
+@kernel(inline=True)
+def adds_leaf(graph):
+    """Whether a new position gets its node at once: where it can be found, or where its playouts are kept."""
+    return merges(graph) or graph.node_actions.columns > 0
+
+
+@kernel()
+def add_node(graph, words, mover, ply):
+    """Adds a position without edges; returns its node. Needs room for one node."""
+    node = graph.nodes.length
+    graph.nodes.length += 1
+    made = nodes(graph)[node]
+    made.first_edge = 0
+    made.first_action = 0
+    made.first_in = -1
+    made.ply = ply
+    made.legal = 0
+    made.expanded = 0
+    made.room = 0
+    made.mover = mover
+    for column in range(graph.nodes.columns):
+        node_stats(graph)[node, column] = 0.0
+    for column in range(graph.node_actions.columns):
+        node_action_stats(graph)[node, column, 0] = 0.0
+        node_action_stats(graph)[node, column, 1] = 0.0
+    for i in range(graph.keys.columns):
+        keys(graph)[node, i] = words[i]
+    if merges(graph):
+        insert(graph, node)
+    return node
+
+
+@kernel()
+def slot_of(graph, words, ply):
+    """The slot at which the table's search for a position begins."""
+    mixed = HASH ^ np.uint64(ply)
+    for i in range(np.uint64(graph.keys.columns)):
+        mixed = (mixed ^ words[i]) * HASH
+        mixed ^= mixed >> U29
+    mixed ^= mixed >> U32
+    return mixed & np.uint64(graph.slots.room - 1)
+
+
+@kernel()
+def insert(graph, node):
+    """Puts a node into the table. Needs a free slot."""
+    slots = transpositions(graph)
+    slot = slot_of(graph, keys(graph)[node], nodes(graph)[node].ply)
+    while slots[slot] != 0:
+        slot = (slot + U1) & np.uint64(graph.slots.room - 1)
+    slots[slot] = node + 1
+
+
+@kernel(types.void(BYTES))
+def insert_all(graph):
+    """Fills an empty table with all nodes."""
+    g = fields(graph, GRAPH)
+    for node in range(g.nodes.length):
+        insert(g, node)
+
+
+@kernel()
+def lookup(graph, words, ply):
+    """Returns the node of a position, or -1."""
+    slots, known, records = transpositions(graph), keys(graph), nodes(graph)
+    slot = slot_of(graph, words, ply)
+    while slots[slot] != 0:
+        node = np.int64(slots[slot]) - 1
+        same = records[node].ply == ply
+        for i in range(np.uint64(graph.keys.columns)):
+            same = same and known[node, i] == words[i]
+        if same:
+            return node
+        slot = (slot + U1) & np.uint64(graph.slots.room - 1)
+    return np.int64(-1)
+
+
+@kernel()
+def larger_room(expanded, legal):
+    """Places in the block that follows one of `expanded` places: half as many again, at most `legal`."""
+    return min(expanded + (expanded >> 1) + 1, legal)
+
+
+@kernel()
+def add_edge(graph, node, choice):
+    """Expands the untried action at place `choice` of a node's list; returns its edge. Needs room for a larger block."""
+    source, listed = nodes(graph)[node], actions(graph)
+    expanded = np.int64(source.expanded)
+    if expanded == source.room:
+        move_block(graph, source, larger_room(expanded, np.int64(source.legal)))
+    # The expanded actions stay in front, in the order of their edges.
+    first = np.int64(source.first_action)
+    action = listed[first + choice]
+    listed[first + choice] = listed[first + expanded]
+    listed[first + expanded] = action
+    a, b, given = np.uint64(first + choice), np.uint64(first + expanded), initial_stats(graph)
+    for i in range(graph.actions.columns):
+        given[a, i], given[b, i] = given[b, i], given[a, i]
+    number = np.int64(source.first_edge) + expanded
+    source.expanded = expanded + 1
+    graph.edge_count += 1
+    edge = edges(graph)[number]
+    edge.visits = 0
+    edge.leaf_visits = 0
+    edge.target = NONE
+    edge.next_in = -1
+    edge.action = action
+    for column in range(graph.edges.columns):
+        edge_stats(graph)[number, column] = 0.0
+    return number
+
+
+@kernel()
+def move_block(graph, source, room):
+    """Gives a node's edges a block of `room` places; the old block is free for others."""
+    blocks, records = free_blocks(graph), edges(graph)
+    if blocks[room] >= 0:
+        first = np.int64(blocks[room])
+        blocks[room] = records[first].target
+    else:
+        first = graph.edges.length
+        graph.edges.length += room
+    old = np.int64(source.first_edge)
+    for i in range(np.int64(source.expanded)):
+        copy_edge(graph, old + i, graph, first + i)
+    # A free block is linked through the `target` of its first edge.
+    if source.room > 0:
+        records[old].target = blocks[source.room]
+        blocks[source.room] = old
+    source.first_edge = first
+    source.room = room
+
+
+@kernel()
+def copy_edge(graph, old, other, new):
+    """Copies an edge with its statistics to a place of a graph."""
+    edges(other)[new] = edges(graph)[old]
+    mean_value(other)[new] = mean_value(graph)[old]
+    exploration(other)[new] = exploration(graph)[old]
+    for column in range(graph.edges.columns):
+        edge_stats(other)[new, column] = edge_stats(graph)[old, column]
+
+
+@kernel()
+def link(graph, node, number, target):
+    """Lets an edge lead to a node, and puts it first in the list of edges into that."""
+    edge, into = edges(graph)[number], nodes(graph)[target]
+    edge.target = target
+    edge.next_in = into.first_in
+    into.first_in = node << 16 | (number - nodes(graph)[node].first_edge)
+
+
+@kernel()
+def list_actions(rules, search, graph, sim, node):
+    """Lists the legal actions of a node, whose position the simulation has reached."""
+    found = action_list(sim)
+    count = np.int64(rules.legal_actions(rules.config, state(sim), found))
+    if count <= 0:
+        return np.int64(STOPPED if player_of(sim) == FAILED else NO_ACTIONS)
+    if count > rules.actions:
+        return np.int64(TOO_MANY_ACTIONS)
+    first = graph.actions.length
+    if first + count > graph.actions.room:
+        return np.int64(GROW_ACTIONS)
+    for i in range(count):
+        if found[i] < 0 or found[i] >= rules.actions:
+            return np.int64(NO_ACTION)
+        actions(graph)[first + i] = found[i]
+    if search.has_initial:
+        values = initial_stats(graph)[first : first + count]
+        search.initial(rules.config, state(sim), sim, memory_of(sim.initial_memory), found[:count], values)
+    graph.actions.length += count
+    nodes(graph)[node].first_action = first
+    nodes(graph)[node].legal = count
+    return np.int64(DONE)
+
+
+@kernel()
+def link_or_add(rules, graph, sim, source, number):
+    """Gives an edge its target: the node of the position reached, a known one or a new one. Needs room for a node."""
+    player, ply = player_of(sim), fields(state(sim), HEADER).ply
+    if graph.keys.columns > 0:
+        rules.key(rules.config, state(sim), key(sim))
+    if not merges(graph):
+        node = add_node(graph, key(sim), player, ply)
+        edges(graph)[number].target = node
+        return node
+    node = lookup(graph, key(sim), ply)
+    if node >= 0:
+        graph.transpositions += 1
+    else:
+        node = add_node(graph, key(sim), player, ply)
+    link(graph, source, number, node)
+    return node

@@ -1,0 +1,162 @@
+"""The rest of a simulation below its leaf: random moves of the game, playout policies, or every position into the graph."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ucd_envs.kernels import FAILED, action_of_move, kernel, player_of_move
+from ucd_envs.rng import unit
+from ucd_planners.search.graph import FINISHED, actions, edges, nodes
+from ucd_planners.search.growth import add_edge, link_or_add, list_actions
+from ucd_planners.search.interface import DONE, NEEDS_EVALUATION, NO_MOVE, NO_PLAYER, NO_SUGGESTION, STOPPED, TOO_LONG
+from ucd_planners.search.sim import memory_of, move, path, payoffs, player_of, policies, rng, state, trace
+
+NOT_PLAYABLE = -2
+"""In place of an action: a policy suggested one that cannot be played."""
+
+
+@kernel()
+def rollout(rules, search, graph, sim):
+    """Plays the rest of the game and reads the payoffs; or leaves the leaf to a value from outside."""
+    if player_of(sim) >= 0:
+        if search.evaluates:
+            return np.int64(NEEDS_EVALUATION)
+        status = np.int64(DONE)
+        if search.policies > 0:
+            status = follow_policies(rules, search, graph, sim)
+        else:
+            play_on(rules, sim, trace(sim)[sim.traced.length :])
+        if status != DONE:
+            return status
+    return read_payoffs(rules, search, sim)
+
+
+@kernel()
+def play_on(rules, sim, room):
+    """Plays random moves of the game's own policy, as many as `room` holds of the trace; to the end if moves are not traced."""
+    sim.traced.length += rules.playout(rules.config, state(sim), rng(sim), room)
+
+
+@kernel()
+def read_payoffs(rules, search, sim):
+    """Reads the payoffs of the game that has ended."""
+    rules.payoffs(rules.config, state(sim), payoffs(sim))
+    if player_of(sim) == FAILED:
+        return np.int64(STOPPED)
+    if search.guarded:
+        return check_moves(rules, sim)
+    return np.int64(DONE)
+
+
+@kernel()
+def check_moves(rules, sim):
+    """Whether a user-defined playout wrote moves of players and actions that there are."""
+    moves = trace(sim)
+    if sim.traced.length < sim.leaf_depth or sim.traced.length >= sim.path.room:
+        return np.int64(TOO_LONG)
+    for i in range(sim.leaf_depth, sim.traced.length if moves.size > 0 else 0):
+        if not 0 <= player_of_move(moves[i]) < rules.players or action_of_move(moves[i]) >= rules.actions:
+            return np.int64(NO_MOVE)
+    return np.int64(DONE)
+
+
+@kernel()
+def follow_policies(rules, search, graph, sim):
+    """Plays the rest of the game by the policies.
+
+    Moves for which no policy is asked are played together by the game's own playout, which is faster.
+    """
+    most = np.int64(sim.path.room) - 1
+    while player_of(sim) >= 0:
+        asked, more = policies_asked(search, sim), np.int64(0)
+        while asked == 0 and sim.traced.length + more < most:
+            asked, more = policies_asked(search, sim), more + 1
+        if more > 0:
+            play_on(rules, sim, trace(sim)[sim.traced.length : sim.traced.length + more])
+            if player_of(sim) < 0:
+                break
+        if sim.traced.length >= most:
+            return np.int64(TOO_LONG)
+        action = suggested_action(rules, search, graph, sim, asked)
+        if action == NOT_PLAYABLE:
+            return np.int64(NO_SUGGESTION)
+        if action < 0:
+            play_on(rules, sim, trace(sim)[sim.traced.length : sim.traced.length + 1])
+        else:
+            move(rules, sim, action)
+    return np.int64(DONE)
+
+
+@kernel()
+def policies_asked(search, sim):
+    """Draws the policies that are asked for one move, a bit for each."""
+    asked = np.int64(0)
+    for policy in range(search.policies):
+        if search.probs[policy] == 1.0 or unit(rng(sim)) < search.probs[policy]:
+            asked |= 1 << policy
+    return asked
+
+
+@kernel()
+def suggested_action(rules, search, graph, sim, asked):
+    """Returns the suggestion of the first policy asked that has one, or -1."""
+    for policy in range(search.policies):
+        if asked >> policy & 1:
+            known = policies(sim)[policy]
+            listing, playable, memory = rules.playout_actions, rules.is_playable, memory_of(known.memory)
+            action = search.suggest[policy](listing, playable, rules.config, state(sim), graph, sim, memory, rng(sim))
+            if action >= 0:
+                known.suggested += 1
+                if search.guarded and (action >= rules.actions or not rules.is_legal(rules.config, state(sim), action)):
+                    return np.int64(NOT_PLAYABLE)
+                return action
+    return np.int64(-1)
+
+
+@kernel()
+def rollout_into_graph(rules, search, graph, sim):
+    """Plays the rest of the game, its positions as nodes and its moves as edges of the path. Needs room for all of it."""
+    trail, length = path(sim), np.int64(sim.path.length)
+    number = np.int64(trail[1, length - 1])
+    while player_of(sim) >= 0:
+        node = np.int64(edges(graph)[number].target)
+        if node < 0:
+            node = link_or_add(rules, graph, sim, np.int64(trail[0, length - 1]), number)
+        if length >= sim.path.room - 1:
+            return np.int64(TOO_LONG)
+        if nodes(graph)[node].legal == 0:
+            status = list_actions(rules, search, graph, sim, node)
+            if status != DONE:
+                return status
+        action = suggested_action(rules, search, graph, sim, policies_asked(search, sim))
+        if action == -1:
+            action = rules.playout_action(rules.config, state(sim), rng(sim))
+        if player_of(sim) == FAILED:
+            return np.int64(STOPPED)
+        number = edge_of(graph, node, action)
+        if number < 0:
+            return np.int64(NO_SUGGESTION)
+        move(rules, sim, action)
+        trail[0, length] = node
+        trail[1, length] = number
+        length += 1
+        sim.path.length = length
+        if player_of(sim) < 0:
+            edges(graph)[number].target = FINISHED
+        elif player_of(sim) >= rules.players:
+            return np.int64(NO_PLAYER)
+    return read_payoffs(rules, search, sim)
+
+
+@kernel()
+def edge_of(graph, node, action):
+    """Returns the edge of a node's action, made if it was never tried; -1 for an action that is not legal."""
+    source = nodes(graph)[node]
+    first, expanded, legal = np.int64(source.first_edge), np.int64(source.expanded), np.int64(source.legal)
+    for number in range(first, first + expanded):
+        if edges(graph)[number].action == action:
+            return np.int64(number)
+    for choice in range(expanded, legal):
+        if actions(graph)[source.first_action + choice] == action:
+            return add_edge(graph, node, np.int64(choice))
+    return np.int64(-1)
