@@ -32,7 +32,6 @@ from ucd_envs.kernels import (
 )
 from ucd_envs.rules import Rules
 from ucd_envs.structs import address_of
-from ucd_planners.search.initial import select_with_initial
 from ucd_planners.search.interface import (
     BACKUP,
     DEFAULT,
@@ -49,7 +48,7 @@ from ucd_planners.search.interface import (
     no_initial,
     suggest_nothing,
 )
-from ucd_planners.search.ucb import select_action
+from ucd_planners.search.ucb import select_action, select_with_initial
 
 RULES = {
     "legal_actions": FunctionType(LEGAL_ACTIONS),

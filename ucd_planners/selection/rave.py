@@ -42,8 +42,7 @@ from ucd_planners.search.graph import (
 from ucd_planners.search.interface import BACKUP, SELECT, Layout, exploration_constant
 from ucd_planners.search.sim import path, payoffs, rng, trace
 from ucd_planners.selection import ucd
-from ucd_planners.selection.frontier import FIRST_A, SCRATCH_BYTES, begin_backup, marks, scratch, scratch_bytes
-from ucd_planners.selection.ucd import UCD, UCD_PARAMETERS
+from ucd_planners.selection.ucd import FIRST_A, SCRATCH_BYTES, UCD, UCD_PARAMETERS, begin_backup, marks, scratch, scratch_bytes
 
 U0, U1, U16, LOW = np.uint64(0), np.uint64(1), np.uint64(16), np.uint64(0xFFFF)
 ONE = np.float32(1.0)

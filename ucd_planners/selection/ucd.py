@@ -34,8 +34,10 @@ import numpy as np
 
 from ucd_envs.kernels import kernel
 from ucd_envs.settings import real
-from ucd_envs.structs import configuration, record
+from ucd_envs.structs import array_at, configuration, record
 from ucd_planners.search.graph import (
+    INDEX,
+    REAL,
     edge_in,
     edge_stats,
     edges,
@@ -48,41 +50,66 @@ from ucd_planners.search.graph import (
 from ucd_planners.search.interface import BACKUP, Layout, exploration_constant
 from ucd_planners.search.sim import path, payoffs
 from ucd_planners.search.ucb import exploration_of, scale_of
-from ucd_planners.selection.frontier import (
-    FAR,
-    FIRST_A,
-    begin_backup,
-    begin_changes,
-    frontier,
-    marks,
-    pending,
-    scratch,
-    scratch_bytes,
-)
 
-UCD_PARAMETERS = (
-    ("c", np.float64),
-    ("players", np.int64),
-    ("parent_visits", np.int64),
-    ("child_visits", np.int64),
-    ("mean_column", np.int64),
-    ("last_a", np.int64),
-    ("a_inf", np.int64),
-    ("first_b", np.int64),
-    ("own_b", np.int64),
-    ("shares", np.int64),
-    ("edge_reach", np.int64),
-    ("node_reach", np.int64),
-    ("from_leaf", np.int64),
-    ("at_nodes", np.int64),
-    ("shallow", np.int64),
-)
+COLUMNS = ("parent_visits", "child_visits", "mean_column", "last_a", "a_inf", "first_b", "own_b", "shares")
+REACH = ("edge_reach", "node_reach", "from_leaf", "at_nodes", "shallow")
+UCD_PARAMETERS = (("c", np.float64), *((name, np.int64) for name in ("players", *COLUMNS, *REACH)))
 PARAMETERS = record(*UCD_PARAMETERS)
 """Columns of node_stats: A_d2, A_(d3-1) and B_(d1-1) (-1: the edge's own n, w are used),
 the last finite A, A_inf (-1: none), and the first B; whether that is B_0, the sum of w; the number of shares. How many plies
 above a changed node edges, and nodes, can change; whether that distance counts from the leaf instead of from the nearest node
 of the path; whether nodes keep n', w'; whether
 no depth is above 1 and d2 is 0."""
+FIRST_A, FAR = 1, 65_535
+"""The first column of sums, the visits of a node's edges; and where distances stop counting."""
+SCRATCH = record(
+    *((name, np.int64) for name in ("stamp", "note_stamp", "rave_node")),
+    *((name, np.uint64) for name in ("marks", "frontier", "pending")),
+)
+"""Backups begun; for RAVE, those that took notes, and the node whose values are used; addresses of the arrays behind."""
+MARK = record(("stamp", np.int64), ("slot", np.int32), ("distance", np.int32))
+"""A node in the backup of this stamp: its row of pending changes, and its plies above the nearest node of the path."""
+MARK_BYTES, SCRATCH_BYTES = np.uint64(MARK.itemsize), np.uint64(SCRATCH.itemsize)
+
+
+@kernel(inline=True)
+def scratch(sim):
+    """The fixed part of the backup's scratch."""
+    return array_at(sim.scratch.address, (1,), SCRATCH)[0]
+
+
+@kernel(inline=True)
+def marks(graph, sim):
+    """[nodes.room] MARK."""
+    return array_at(scratch(sim).marks, (graph.nodes.room,), MARK)
+
+
+@kernel(inline=True)
+def frontier(graph, sim):
+    """[2, nodes.room] int32: nodes with changes at the ply under way and at the one above."""
+    return array_at(scratch(sim).frontier, (2, graph.nodes.room), INDEX)
+
+
+@kernel(inline=True)
+def pending(graph, sim):
+    """[2 * nodes.room, nodes.columns] float64: changes of sums, a row for each node of the frontier."""
+    return array_at(scratch(sim).pending, (2 * graph.nodes.room, graph.nodes.columns), REAL)
+
+
+@kernel()
+def begin_backup(graph, sim):
+    """Starts a backup: a new stamp, and the places of the arrays, which move when the graph gets more room."""
+    begun, room = scratch(sim), np.uint64(graph.nodes.room)
+    begun.stamp += 1
+    begun.marks = sim.scratch.address + np.uint64(sim.scratch.length)
+    begun.frontier = begun.marks + room * MARK_BYTES
+    begun.pending = begun.frontier + room * np.uint64(8)
+    return begun
+
+
+def scratch_bytes(columns: int, notes: int = 0) -> tuple[int, int]:
+    """Returns the scratch of a layout with so many columns of node_stats: fixed bytes, and bytes for each node."""
+    return SCRATCH.itemsize + notes, MARK.itemsize + 8 + 16 * columns
 
 
 @kernel(BACKUP)
@@ -150,6 +177,20 @@ def add_to_path(graph, sim, p):
         for player in range(p.players if p.own_b else 0):
             kept[source, p.first_b + player] += paid[player]
         kept[source, 0] = scale_of(p.c, kept[source, FIRST_A])
+
+
+@kernel()
+def begin_changes(graph, sim, node, distance, side, place):
+    """Puts a node at a place of the frontier, without changes so far."""
+    slot = side * graph.nodes.room + place
+    frontier(graph, sim)[side, place] = node
+    mark = marks(graph, sim)[node]
+    mark.stamp = scratch(sim).stamp
+    mark.distance = min(distance, FAR)
+    mark.slot = slot
+    changes = pending(graph, sim)
+    for column in range(FIRST_A, graph.nodes.columns):
+        changes[slot, column] = 0.0
 
 
 @kernel()

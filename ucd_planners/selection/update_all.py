@@ -17,8 +17,8 @@ from ucd_planners.search.graph import edge_in, edge_stats, edges, exploration, m
 from ucd_planners.search.interface import BACKUP, Layout, exploration_constant
 from ucd_planners.search.sim import path, payoffs
 from ucd_planners.search.ucb import exploration_of, scale_of
-from ucd_planners.selection.frontier import FIRST_A as VISITS
-from ucd_planners.selection.frontier import begin_backup, frontier, marks, scratch_bytes
+from ucd_planners.selection.ucd import FIRST_A as VISITS
+from ucd_planners.selection.ucd import begin_backup, frontier, marks, scratch_bytes
 
 PARAMETERS = record(("c", np.float64), ("players", np.int64))
 
