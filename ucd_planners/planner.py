@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ucd_envs.foreign import Adapter, adapted
+from ucd_envs.kernels import CHANCE
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State
 from ucd_envs.settings import boolean, integer, real
@@ -168,7 +169,7 @@ class Planner:
         """
         state, workers, budget, seconds_spent, interrupted = self._searched(env, playouts, seconds, progress, final_move)
         return summary(
-            state.rules,
+            state,
             [worker.graph for worker in workers],
             final_move=budget.final_move,
             seconds=seconds_spent,
@@ -235,7 +236,7 @@ class Planner:
         """
         worker = self._here()
         return summary(
-            worker.rules,
+            worker.state,
             [worker.graph],
             final_move=worker.budget.final_move,
             seconds=time.perf_counter() - worker.began,
@@ -270,6 +271,8 @@ class Planner:
                 state = self._adapter.clone_state()
         if state.over:
             raise ValueError("the game is over: there is no move to plan")
+        if state.player == CHANCE:
+            raise ValueError("the move is left to chance: there is no player to plan for")
         found: State = state
         return found
 

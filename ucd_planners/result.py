@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ucd_envs.rng import below
-from ucd_envs.rules import Rules
+from ucd_envs.rules import Rules, State
 from ucd_planners.graph_view.searched import Searched
 from ucd_planners.intervals import wilson
 from ucd_planners.search.storage import Graph
@@ -33,8 +33,8 @@ class SearchResult:
     """Mean payoff of the player to move over all playouts, in [0, 1]."""
     principal_variation: list[int]
     """The chosen action and then the most visited moves."""
-    rules: Rules
-    """The game, which names actions."""
+    state: State
+    """The position of the root, which names actions."""
     playouts: int
     nodes: int
     """Positions in the graph, the root among them; in a tree each tried move is one."""
@@ -63,8 +63,22 @@ class SearchResult:
         return self.playouts / max(self.seconds, 1e-9)
 
     def names(self, action: int) -> str:
-        """Text of an action."""
-        return self.rules.initial_state().action_name(action)
+        """Returns the text of an action of the root."""
+        return self.state.action_name(action)
+
+    def names_of(self, line: Sequence[int]) -> list[str]:
+        """Returns the texts of actions that follow one another from the root."""
+        names, state = [], self.state
+        for place, action in enumerate(line):
+            names.append(state.action_name(action))
+            if state.rules.live is None and place + 1 < len(line):
+                state = state.after(action)
+        return names
+
+    @property
+    def rules(self) -> Rules:
+        """The game."""
+        return self.state.rules
 
     @property
     def policy(self) -> np.ndarray:
@@ -85,7 +99,7 @@ class SearchResult:
         order = np.argsort(-self.visits, kind="stable")[:8]
         lines = [f"{'move':>6} {'visits':>9} {'value':>7}"]
         lines += [f"{self.names(int(self.actions[i])):>6} {self.visits[i]:9} {self.values[i]:7.3f}" for i in order]
-        lines.append("variation  " + " ".join(self.names(action) for action in self.principal_variation))
+        lines.append("variation  " + " ".join(self.names_of(self.principal_variation)))
         lines.append(
             f"{self.playouts} playouts, {self.playouts_per_second:,.0f}/s, {self.nodes} nodes, {self.edges} edges, "
             f"{self.transpositions} transpositions, depth {self.depth}{', graph full' if self.full else ''}"
@@ -94,7 +108,7 @@ class SearchResult:
 
 
 def summary(
-    rules: Rules,
+    state: State,
     graphs: list[Graph],
     *,
     final_move: str,
@@ -117,7 +131,7 @@ def summary(
         priors=None,
         value=float(totals.sum() / visits.sum()),
         principal_variation=variation(widest, action),
-        rules=rules,
+        state=state,
         playouts=sum(graph.playouts for graph in graphs),
         nodes=sum(graph.edge_count + 1 if in_tree else graph.node_count for graph in graphs),
         edges=sum(graph.edge_count for graph in graphs),

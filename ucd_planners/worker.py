@@ -113,7 +113,7 @@ class Worker:
 
     def begin(self, state: State, rng: np.ndarray, share: int | None, stop: Stop, budget: Budget) -> None:
         """Prepares a search from a state; share: its playouts, None until the seconds are gone."""
-        self.root, self.share, self.stop, self.budget = state.array(), share, stop, budget
+        self.state, self.root, self.share, self.stop, self.budget = state, state.array(), share, stop, budget
         self.sim.rng[:] = rng
         for policy, memory in zip(self.policies, self.sim.memories, strict=True):
             policy.begin(memory, state.ply > self.ply)

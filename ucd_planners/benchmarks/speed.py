@@ -100,13 +100,19 @@ def user_seconds() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_utime
 
 
-def rate(run: Callable[[], int]) -> float:
-    """Units a second: median of a few batches of calls, each call doing `run()` units; the first call is not counted."""
+def cpu_seconds() -> float:
+    """User and system CPU time of this process."""
+    return time.process_time()
+
+
+def rate(run: Callable[[], int], clock: Callable[[], float] = user_seconds) -> float:
+    """Returns units a second of a clock: the median of a few batches of calls that return their units; the first is not
+    counted."""
     run()
     rates = []
     for _ in range(BATCHES):
-        done, began = 0, user_seconds()
-        while (spent := user_seconds() - began) < BATCH_SECONDS or done == 0:
+        done, began = 0, clock()
+        while (spent := clock() - began) < BATCH_SECONDS or done == 0:
             done += run()
         rates.append(done / spent)
     return statistics.median(rates)
@@ -140,8 +146,11 @@ def playout_rate(rules: Rules) -> float:
 
 
 def measure(case: Case, against: str | None = None) -> dict[str, Any]:
-    """The row of a case: game, config, planner, playouts a search, playouts_per_s, bytes_per_playout; with a peer its name, its
-    playouts_per_s and our ratio to it (None where it has no such game, no search was asked for, or it would take minutes).
+    """Returns the row of a case: game, config, planner, playouts a search, playouts_per_s, fresh_per_s, bytes_per_playout.
+
+    playouts_per_s counts user time of a planner whose memory serves search after search, fresh_per_s user and system time of a
+    new planner for every search, its memory included. With a peer: its name, its playouts_per_s and our ratio to it, None where
+    it has no such game, no search was asked for, or it would take minutes.
 
     Raises KeyboardInterrupt on Ctrl-C.
     """
@@ -149,12 +158,12 @@ def measure(case: Case, against: str | None = None) -> dict[str, Any]:
     row: dict[str, Any] = {"game": rules.name, "config": dict(rules.settings), "planner": case.planner}
     theirs = None
     if case.planner == PLAYOUT:
-        row |= {"playouts": 1, "playouts_per_s": round(playout_rate(rules)), "bytes_per_playout": None}
+        row |= {"playouts": 1, "playouts_per_s": round(playout_rate(rules)), "fresh_per_s": None, "bytes_per_playout": None}
     else:
         start, planner = rules.initial_state(), case.built()
         used: list[int] = []
 
-        def run() -> int:
+        def run(planner: Planner = planner) -> int:
             result = planner.search(start)
             if result.stopped == "interrupt":
                 raise KeyboardInterrupt
@@ -162,7 +171,9 @@ def measure(case: Case, against: str | None = None) -> dict[str, Any]:
             return result.playouts
 
         ours, playouts = rate(run), planner.playouts or 0
-        row |= {"playouts": playouts, "playouts_per_s": round(ours), "bytes_per_playout": round(max(used) / playouts, 1)}
+        fresh = rate(lambda: run(case.built()), cpu_seconds)
+        row |= {"playouts": playouts, "playouts_per_s": round(ours), "fresh_per_s": round(fresh)}
+        row["bytes_per_playout"] = round(max(used) / playouts, 1)
         if against is not None and playouts * rules.max_plies <= PEER_PLIES:
             theirs = openspiel_rate(rules, playouts)
     if against is not None:

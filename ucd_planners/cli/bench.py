@@ -20,8 +20,8 @@ def add(commands: Any) -> None:
         "bench",
         allow_abbrev=False,
         help="prints playouts per second",
-        description="Playouts per second of user CPU time on one core. Without --game, a standard suite; with it, one game "
-        "with its settings as further options.",
+        description="Playouts per second of user CPU time on one core, and of user and system time of a fresh planner. Without "
+        "--game, a standard suite; with it, one game with its settings as further options.",
     )
     parser.add_argument("--game", help="only this game")
     parser.add_argument("--planner", action="append", help='with --game: a planner, or "playout"; may be repeated')
@@ -105,7 +105,12 @@ def _show(rows: list[dict[str, Any]]) -> None:
     """One line a row; the peer's name stands in the head of its column."""
     peer = rows[0].get("peer")
     titles = {"game": "game", "planner": "planner", "playouts": "playouts", "playouts_per_s": "playouts/s"}
-    titles |= {"bytes_per_playout": "bytes/playout", "steps_per_s": "steps/s", "clone_restore_us": "clone+restore us"}
+    titles |= {
+        "fresh_per_s": "fresh/s",
+        "bytes_per_playout": "bytes/playout",
+        "steps_per_s": "steps/s",
+        "clone_restore_us": "clone+restore us",
+    }
     if "bare_per_s" in rows[0]:
         del titles["game"]
         titles = {"game": "environment", "copies": "copies"} | titles

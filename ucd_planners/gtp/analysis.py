@@ -70,7 +70,7 @@ def information(result: SearchResult, line: Callable[[int], list[int]]) -> str:
     rest = [int(i) for i in np.argsort(-result.visits, kind="stable") if i != place and result.visits[i]]
     told = []
     for order, i in enumerate([place, *rest]):
-        moves = " ".join(result.names(action) for action in line(int(result.actions[i]))[:LONGEST_LINE])
+        moves = " ".join(result.names_of(line(int(result.actions[i]))[:LONGEST_LINE]))
         prior = 0.0 if result.priors is None else float(result.priors[i])
         told.append(
             f"info move {result.names(int(result.actions[i]))} visits {result.visits[i]} "

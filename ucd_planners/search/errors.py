@@ -4,33 +4,36 @@ from __future__ import annotations
 
 from typing import Any
 
-from ucd_envs.kernels import HEADER, action_of_move
+from ucd_envs.kernels import CHANCE, HEADER, action_of_move
 from ucd_envs.rules import Rules
 from ucd_envs.structs import fields
-from ucd_planners.search import interface as status
+from ucd_planners.search import interface as codes
 from ucd_planners.search.sim import Sim
 from ucd_planners.search.storage import Graph
 
 SENTENCES = {
-    status.NO_ACTIONS: "{rules} goes on at a position without legal actions",
-    status.TOO_MANY_ACTIONS: "legal_actions of {rules} counts more than {actions} actions",
-    status.NO_ACTION: "legal_actions of {rules} lists an action outside 0 to {last}",
-    status.NO_PLAYER: "play of {rules} leaves the move to player {player}, but players are 0 to {last_player}",
-    status.NO_CHOICE: "select of {selection} chooses an action that is not there",
-    status.NO_SUGGESTION: "a playout policy suggests an action that cannot be played: one of {policies}",
-    status.NO_MOVE: "playout of {rules} writes a move to its trace that no player can make",
-    status.TOO_LONG: "{rules} goes on after {max_plies} plies, more than max_plies tells",
+    codes.NO_ACTIONS: "{rules} goes on at a position without legal actions",
+    codes.TOO_MANY_ACTIONS: "legal_actions of {rules} counts more than {actions} actions",
+    codes.NO_ACTION: "legal_actions of {rules} lists an action outside 0 to {last}",
+    codes.NO_PLAYER: "play of {rules} leaves the move to player {player}, but players are 0 to {last_player}",
+    codes.NO_CHOICE: "select of {selection} chooses an action that is not there",
+    codes.NO_SUGGESTION: "a playout policy suggests an action that cannot be played: one of {policies}",
+    codes.NO_MOVE: "playout of {rules} writes a move to its trace that no player can make",
+    codes.TOO_LONG: "{rules} goes on after {max_plies} plies, more than max_plies tells",
 }
-"""By the status of the status."""
+"""By the status of the loop."""
 
 
 def contract_error(status: int, rules: Rules, graph: Graph, sim: Sim, selection: Any, policies: Any) -> RuntimeError:
     """Returns the error of a status, which names the kernel and the moves from the root that led there."""
+    player = int(fields(sim.state, HEADER).player)
+    if status == codes.NO_PLAYER and player == CHANCE:
+        return RuntimeError(f"{rules} leaves a move to chance, which searches cannot draw ({where(graph, sim)})")
     sentence = SENTENCES[status].format(
         rules=rules,
         actions=rules.actions,
         last=rules.actions - 1,
-        player=int(fields(sim.state, HEADER).player),
+        player=player,
         last_player=rules.players - 1,
         selection=selection,
         policies=", ".join(map(str, policies)) or "none",
