@@ -112,7 +112,7 @@ class Choice(NamedTuple):
     depth_mean: Depth
     depth_rave: int
     ref: int
-    urgency: float
+    first_play_urgency: float
 
     def reference(self, log: Log, descent: Sequence[Position]) -> Position:
         """Return the last position of a descent whose edges had `ref` simulations or more; the root if none has."""
@@ -135,7 +135,7 @@ class Choice(NamedTuple):
     def value(self, log: Log, edge: Edge, mover: int, amaf: int, paid: Fraction) -> float:
         """Return the bound of one move with n~ = amaf and w~ = paid."""
         if edge not in log.out.get(edge[0], []):
-            return float(paid / amaf) if amaf else self.urgency
+            return float(paid / amaf) if amaf else self.first_play_urgency
         n = int(log.n[edge])
         mean, weight = log.mean(edge, self.depth_mean)[mover], beta(n, amaf, self.bias)
         if amaf:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator
-from threading import Event
 from typing import Any
 
 import hash_game
@@ -23,7 +22,7 @@ from ucd_planners.search.interface import Selection
 from ucd_planners.search.storage import Graph
 from ucd_planners.selection.ucd import UCD
 from ucd_planners.selection.update_all import UpdateAll
-from ucd_planners.worker import Budget, Worker
+from ucd_planners.worker import Budget, Stop, Worker
 
 C = 0.3
 INF = math.inf
@@ -45,7 +44,7 @@ class Search:
         """Another search of the same planner, from this state."""
         self.start = start
         self.states: dict[Name, State] = {self.name(start, ()): start}
-        self.worker.begin(start, seeded(self.seed, self.searches), None, Event(), Budget(2**20, None, None, "visits"))
+        self.worker.begin(start, seeded(self.seed, self.searches), None, Stop(), Budget(2**20, None, None, "visits"))
         self.searches += 1
 
     def name(self, state: State, moves: tuple[int, ...]) -> Name:

@@ -20,8 +20,8 @@ from ucd_planners.benchmarks.speed import PLAYOUT, Case
 from ucd_planners.notation import planner_from
 from ucd_planners.planner import Planner
 from ucd_planners.presets import PRESETS
-from ucd_planners.search import kernels as binding
-from ucd_planners.selection.ucd import UCD
+from ucd_planners.search.kernels import bound_rules
+from ucd_planners.search.sim import Sim
 
 # Rates, with a clock that only moves when work is done.
 
@@ -88,22 +88,22 @@ def test_working_is_counted() -> None:
 def test_so_many_playouts_are_so_many_games(name: str) -> None:
     """The generator stands where it stands after as many calls of the game's own playout."""
     rules = registry.make_rules(name)
-    bound, work = binding.bound_kernels(rules, UCD(table=False)), binding.work_for(rules, UCD(table=False))
+    bound, sim = bound_rules(rules), Sim(rules, False, (), None)
     root = rules.initial_state().array()
-    work.rng[:] = seeded(3)
-    bench.play_out(bound, work, rules.config, root, 25)
+    sim.rng[:] = seeded(3)
+    bench.play_games(bound.words, root, sim.header, 25)
     rng, trace = seeded(3), np.empty(0, np.int32)
     for _ in range(25):
         rules.kernels.playout(rules.config, root.copy(), rng, trace)
-    assert work.rng.tolist() == rng.tolist()
+    assert sim.rng.tolist() == rng.tolist()
 
 
 def test_playouts_leave_the_start_as_it_was() -> None:
     rules = registry.make_rules("tic_tac_toe")
-    bound, work = binding.bound_kernels(rules, UCD(table=False)), binding.work_for(rules, UCD(table=False))
+    bound, sim = bound_rules(rules), Sim(rules, False, (), None)
     root = rules.initial_state().array()
-    work.rng[:] = seeded(3)
-    bench.play_out(bound, work, rules.config, root, 5)
+    sim.rng[:] = seeded(3)
+    bench.play_games(bound.words, root, sim.header, 5)
     assert root.tobytes() == rules.initial_state().data
 
 

@@ -31,6 +31,7 @@ from ucd_envs import tic_tac_toe_v0
 from ucd_envs.foreign import Adapter, AECGame, Report, SingleGame, adapted, check
 from ucd_planners import Planner, SearchResult, simple_way, ucd, uct, update_all
 from ucd_planners.presets import PRESETS
+from ucd_planners.search.storage import Graph
 
 ENVIRON = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent)}
 """For processes of their own."""
@@ -1090,7 +1091,8 @@ def sticks_restored(env: Any, state: Any) -> None:
 
 def test_an_error_in_the_only_call_that_fails_is_not_lost_when_memory_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every step of a search in turn fails once; the error comes out, also where the graph was about to grow."""
-    monkeypatch.setattr("ucd_planners.planner.FIRST_ROOM", 1)
+    make_room = Graph.make_room
+    monkeypatch.setattr(Graph, "make_room", lambda graph, playouts: make_room(graph, min(playouts, 1)))
     env = played(Sticks(12))
     ring = Ringing(Sticks.step, TrapError("once"))
     monkeypatch.setattr(Sticks, "step", lambda self, action: ring(self, action))

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import gymnasium
@@ -18,6 +18,7 @@ import pytest
 from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
 from pettingzoo.classic.connect_four import connect_four as classic
 
+import ucd_planners.planner
 from ucd_envs.foreign import Adapter, AECGame, SingleGame, check
 from ucd_envs.foreign.snapshots import Copier
 from ucd_planners import cli, uct
@@ -254,12 +255,12 @@ def test_rates_and_cost_are_medians_of_searches_and_loops_in_turn(monkeypatch: p
 
     def spend(seconds: Iterator[float]) -> Any:
         now[0] += next(seconds)
-        return SimpleNamespace(stopped="playouts", action=0)
+        return 0
 
     monkeypatch.setattr(foreign_bench, "user_seconds", lambda: now[0])
     monkeypatch.setattr(foreign_bench, "REPEATS", 3)
     monkeypatch.setattr(foreign_bench, "replay", lambda game, calls: spend(loops))
-    monkeypatch.setattr(Planner, "search", lambda self, env: spend(searches))
+    monkeypatch.setattr(Planner, "act", lambda self, env: spend(searches))
     assert foreign_bench.beside_bare_loop(foreign_bench.frozen_lake(True), "uct", 12) == (4.0, 12.0, 100.0)
 
 
@@ -271,8 +272,9 @@ def test_the_cost_is_that_of_the_rates(case: Case, small: None) -> None:
 
 
 def test_ctrl_c_in_a_search_ends_the_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A search takes Ctrl-C for itself and returns what it has; its time says nothing."""
-    monkeypatch.setattr(Planner, "search", lambda self, env: SimpleNamespace(stopped="interrupt", action=0))
+    """The time of a search that Ctrl-C has ended says nothing."""
+    run = ucd_planners.planner._run
+    monkeypatch.setattr(ucd_planners.planner, "_run", lambda workers, stop: run(workers, stop) or True)
     with pytest.raises(KeyboardInterrupt):
         foreign_bench.beside_bare_loop(foreign_bench.frozen_lake(True), "uct", 10)
 

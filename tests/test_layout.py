@@ -7,7 +7,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import house
 import pytest
+
+from ucd_envs.structs import BLOCK
+from ucd_planners.search.graph import EDGE, GRAPH, NODE
+from ucd_planners.search.sim import POLICY, SIM
 
 ROOT = Path(__file__).resolve().parent.parent
 INTERFACE = {"ucd_envs.kernels", "ucd_envs.rng", "ucd_envs.rules", "ucd_envs.settings", "ucd_envs.structs"}
@@ -15,12 +20,15 @@ BOARDS = {"ucd_envs.boards", "ucd_envs.boards.chains", "ucd_envs.boards.hexagon"
 """What games of one kind share; it knows no game."""
 SOURCES = sorted([*ROOT.glob("ucd_envs/**/*.py"), *ROOT.glob("ucd_planners/**/*.py")])
 GAMES = sorted(path for path in ROOT.glob("ucd_envs/games/*.py") if path.name != "__init__.py")
-PEOPLE = {"arena", "benchmarks", "cli", "gtp", "references.py", "checks.py"}
-"""Parts of the planners that make environments for people to use, and so know the registry."""
+PEOPLE = {"arena", "benchmarks", "checks.py", "cli", "gtp", "references.py"}
+"""Parts of the planners that make environments or games for people, and so know the registry."""
 EXPERTS = "go/*.py"
 """Knowledge of one game, which names that game's state."""
 KERNELS = ["reset", "legal_actions", "is_legal", "play", "payoffs", "key", "playout", "playout_action", "observe"]
 LONGEST = 450
+MOST_ROOMS, MOST_FIELDS, MOST_LINES = 16, 45, 900
+ONE_LOOP = ("search/loop.py", "search/graph.py", "search/ucb.py", "selection/ucd.py")
+"""The files that a reader of UCD needs: loop, graph, choice and backup."""
 
 
 def name_of(path: Path) -> str:
@@ -38,10 +46,16 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-def is_kernel(node: ast.FunctionDef) -> bool:
-    """Whether a function is compiled: decorated as a kernel, or one of numba's extensions."""
+EXTENSIONS = {"intrinsic", "lower_builtin", "lower_getattr_generic", "overload", "type_callable"}
+"""Decorators of numba for what the compiler calls; a class that it calls inherits from AbstractTemplate."""
+
+
+def is_kernel(node: ast.FunctionDef | ast.ClassDef) -> bool:
+    """Whether a function or a class is for the compiler: a kernel, or one of numba's extensions."""
+    if isinstance(node, ast.ClassDef):
+        return "AbstractTemplate" in map(ast.unparse, node.bases)
     names = {ast.unparse(decorator).partition("(")[0] for decorator in node.decorator_list}
-    return bool(names & {"kernel", "intrinsic", "overload", "lower_builtin", "type_callable"})
+    return bool(names & {"kernel", *EXTENSIONS})
 
 
 @pytest.mark.parametrize("path", GAMES, ids=name_of)
@@ -68,6 +82,35 @@ def test_no_planner_imports_a_game() -> None:
     for path in ROOT.glob("ucd_planners/**/*.py"):
         games = {module for module in imports(path) if module.startswith("ucd_envs.games.")}
         assert not games or path.match(EXPERTS), path
+
+
+def test_no_modules_import_each_other() -> None:
+    """Directly or through others, at their tops."""
+    assert house.circles() == []
+
+
+def test_imports_lead_down_from_room_to_room() -> None:
+    assert house.upward() == []
+
+
+def test_there_are_few_rooms() -> None:
+    assert len(house.folders()) <= MOST_ROOMS
+
+
+def test_the_search_reaches_no_planner_and_no_environment() -> None:
+    """All that its modules import, directly or through others: the search itself and the interface of games."""
+    search = [path for path in SOURCES if path.match("ucd_planners/search/*.py")]
+    others = {house.module_of(path) for path in house.closure(search)} - {house.module_of(path) for path in search}
+    assert others == {*INTERFACE, "ucd_envs.cache", "ucd_envs.defaults"}
+
+
+def test_the_records_of_a_search_have_few_fields() -> None:
+    assert sum(len(layout.names or ()) for layout in (NODE, EDGE, GRAPH, SIM, POLICY, BLOCK)) <= MOST_FIELDS
+
+
+def test_the_loop_of_ucd_fits_on_few_pages() -> None:
+    lines = {name: len((ROOT / "ucd_planners" / name).read_text().splitlines()) for name in ONE_LOOP}
+    assert sum(lines.values()) <= MOST_LINES, lines
 
 
 def test_every_folder_is_a_package() -> None:
@@ -150,9 +193,8 @@ def test_python_functions_have_types(path: Path) -> None:
 
 
 def _inside_kernel(node: ast.FunctionDef, path: Path) -> bool:
-    outer = [
-        other for other in ast.walk(ast.parse(path.read_text())) if isinstance(other, ast.FunctionDef) and is_kernel(other)
-    ]
+    nodes = [other for other in ast.walk(ast.parse(path.read_text())) if isinstance(other, (ast.FunctionDef, ast.ClassDef))]
+    outer = [other for other in nodes if is_kernel(other)]
     return any(other.lineno < node.lineno <= (other.end_lineno or 0) for other in outer)
 
 

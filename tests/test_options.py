@@ -138,7 +138,7 @@ def test_playouts_at_nodes_are_seen_by_every_edge_into_them() -> None:
                 for number, _, edge in search.edges()
                 if edge == (start.key, action)
             )
-            seen[store] = [*x, *y, search.graph.sums[search.root, 1]]
+            seen[store] = [*x, *y, search.graph.node_stats[search.root, 2]]
         assert seen["edges"] == pytest.approx([(w1 + w2) / 2, 2, w2, 1, 3])
         assert seen["nodes"] == pytest.approx([(w1 + w2) / 2, 2, (w1 + w2) / 2, 2, 4])
 
@@ -231,13 +231,14 @@ def test_every_choice_follows_urgency_and_bounds(selection: Any, add: str) -> No
     assert kinds == {"untried", "tried"}
 
 
-def assert_choices(start: State, selection: Any, playouts: int, add: str, urgency: float) -> set[str]:
+def assert_choices(start: State, selection: Any, playouts: int, expand: str, first_play_urgency: float) -> set[str]:
     """Every choice of so many playouts is allowed; the kinds of moves that were chosen."""
     kinds = set()
-    search, log = Search(start, selection, expand=add, first_play_urgency=urgency), log_of(selection, start.rules.players)
+    search = Search(start, selection, expand=expand, first_play_urgency=first_play_urgency)
+    log = log_of(selection, start.rules.players)
     for path, payoffs in search.steps(playouts):
         for source, action, target in path:
-            kinds.add(assert_choice(log, selection, search.states[source], source, action, urgency))
+            kinds.add(assert_choice(log, selection, search.states[source], source, action, first_play_urgency))
             if target not in log.out:
                 break
         log.record(path, payoffs)
@@ -361,13 +362,12 @@ def dump(search: Search) -> Dump:
         listed = graph.actions[first : first + int(record["legal"])].tolist()
         tried = int(record["expanded"])
         assert edges["action"].tolist() == listed[:tried]
-        kept = [graph.payoff, graph.exploit, graph.explore, *([graph.ended_payoff] if graph.layout.ended else [])]
-        kept += [graph.shares] if graph.layout.shares else []
+        kept = [graph.edge_stats, graph.mean_value, graph.exploration]
         found[name] = (
             int(record["mover"]),
             sorted(listed[tried:]),
             graph.node_stats[node, 0],
-            graph.sums[node].tobytes(),
+            graph.node_stats[node, 1:].tobytes(),
             [
                 (int(edge["action"]), int(edge["visits"]), int(edge["leaf_visits"]), names.get(int(edge["target"])))
                 for edge in edges
@@ -379,7 +379,7 @@ def dump(search: Search) -> Dump:
 
 def everything(search: Search) -> Iterator[tuple[int, Name]]:
     """Every node with its position, whether it can be reached from the root or not."""
-    return ((node, search.graph.keys[node].tobytes()) for node in range(search.graph.node_count))
+    return ((node, search.key_of(node)) for node in range(search.graph.node_count))
 
 
 def below(found: Dump, root: Name) -> Dump:
@@ -398,9 +398,7 @@ def below(found: Dump, root: Name) -> Dump:
 
 def known(search: Search, state: State) -> list[int]:
     """The nodes of a position in a search that keeps its graph."""
-    graph = search.graph
-    positions = graph.keys[: graph.node_count]
-    return [node for node in range(len(positions)) if positions[node].tobytes() == state.words]
+    return [node for node in range(search.graph.node_count) if search.key_of(node) == state.key]
 
 
 def go_on(search: Search, log: Any, selection: Any, state: State) -> tuple[Any, str]:
@@ -419,7 +417,7 @@ def go_on(search: Search, log: Any, selection: Any, state: State) -> tuple[Any, 
     if search.tree:
         assert any(below(before, names[node]) == after_it for node in nodes if node in names)
         return log, "rebuilt" if graph.node_count < count else "whole"
-    assert graph.keys[search.root].tobytes() == state.words
+    assert search.key_of(search.root) == state.key
     assert below(after_it, state.key) == below(before, state.key)
     if graph.node_count == count:
         assert after_it == before
@@ -534,9 +532,9 @@ def assert_tree(search: Search) -> None:
     for node, _ in search.nodes():
         block, mover = graph.block(node), int(graph.nodes[node]["mover"])
         visits = graph.edges[block]["visits"]
-        assert close(graph.mean_value[block], graph.payoff[block][:, mover] / visits)
+        assert close(graph.mean_value[block], graph.edge_stats[block, mover] / visits)
         assert close(graph.exploration[block], visits**-0.5)
-        assert graph.sums[node, 0] == visits.sum()
+        assert graph.node_stats[node, 1] == visits.sum()
         for edge in graph.edges[block]:
             if edge["target"] >= 0:
                 assert edge["visits"] == edge["leaf_visits"] + graph.edges[graph.block(edge["target"])]["visits"].sum()
@@ -561,6 +559,20 @@ def played(planner: Planner, state: State, seed: int = 0) -> Iterator[tuple[Stat
         state = state.after(result.action)
         if not state.over and state.rules.players > 1:
             state = state.after(int(rng.choice(state.legal_actions())))
+
+
+@every_keeper
+def test_a_kept_graph_of_few_positions_leaves_its_table_half_empty(planner: Callable[..., Planner]) -> None:
+    """However small what is left of the last search: a lookup ends at an empty slot. A budget in seconds asks for no room."""
+    start = ucd_envs.make_rules("connect_four", columns=4, rows=4).initial_state()
+    for playouts in range(1, 40):
+        search = planner(seed=playouts, reuse_graph=True)
+        result = search.search(start, playouts=playouts)
+        state = start.after(int(result.actions[np.argmin(result.visits + (result.visits == 0) * 10**6)]))
+        assert search.search(state, seconds=1e-6).visits.sum() >= 1
+        for worker in search._workers:
+            slots = worker.graph.record.slots.room
+            assert slots == 0 or 2 * worker.graph.record.nodes.room <= slots
 
 
 @every_keeper

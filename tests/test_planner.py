@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,6 @@ import pytest
 from pettingzoo.classic import tictactoe_v3
 
 import ucd_envs
-import ucd_planners.planner
 from ucd_envs import connect_four_v0, hex_v0, leftright_v0, registry, tic_tac_toe_v0
 from ucd_envs.envs.single import leftright
 from ucd_envs.envs.wrappers import ChannelsFirstWrapper, MoverViewWrapper, ObservationsKeyWrapper
@@ -132,6 +132,121 @@ def test_a_very_short_time_makes_at_least_one_playout() -> None:
     assert result.playouts >= 1
 
 
+# Budgets of a call
+
+
+def test_a_call_has_its_own_budget_before_that_of_the_planner() -> None:
+    """Playouts or seconds; the planner's own holds again afterwards."""
+    env = ENVIRONMENTS["hex"]()
+    for planner in (simple_way(playouts=100, seed=0), simple_way(seconds=0.01, seed=0), simple_way(seed=0)):
+        before = planner.playouts, planner.seconds
+        result = planner.search(env, playouts=300)
+        assert (result.playouts, result.stopped) == (300, "playouts")
+        result = planner.search(env, seconds=0.05)
+        assert (result.stopped, result.seconds >= 0.05) == ("seconds", True)
+        assert (planner.playouts, planner.seconds) == before
+    assert simple_way(playouts=100, seed=0).search(env).playouts == 100
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_search_with_a_budget_of_its_call_is_that_of_a_planner_with_it(workers: int) -> None:
+    """To the last bit, in the first search and in later ones, with more room and with less than before."""
+    env, called = ENVIRONMENTS["hex"](), simple_way(seed=4, workers=workers)
+    for searches, playouts in enumerate((30, 5000, 200)):
+        own = simple_way(playouts=playouts, seed=4, workers=workers)
+        own._searches = searches
+        assert table(called.search(env, playouts=playouts)) == table(own.search(env))
+
+
+def test_a_search_without_a_budget_is_refused_in_one_sentence() -> None:
+    """A planner can be made without; a search needs one."""
+    env, planner = ENVIRONMENTS["hex"](), uct(seed=0)
+    for ask in (planner.search, planner.act):
+        with pytest.raises(
+            ValueError, match=r"\Aa search needs a budget, playouts or seconds: give one to the planner or to the call\Z"
+        ):
+            ask(env)
+    assert table(planner.search(env, playouts=50)) == table(uct(playouts=50, seed=0).search(env))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "sentence"),
+    [
+        ({"playouts": 5, "seconds": 1}, ValueError, "a budget is either playouts or seconds: give one of them"),
+        ({"playouts": 0}, ValueError, "playouts must be from 1 to 2147352576, not 0"),
+        ({"playouts": 5.0}, TypeError, "playouts must be a whole number from 1 to 2147352576, not 5.0"),
+        ({"playouts": 1}, ValueError, "2 workers need at least as many playouts, not 1"),
+        ({"seconds": -1}, ValueError, "seconds must be a finite number above 0, not -1"),
+        ({"seconds": "1"}, TypeError, "seconds must be a number, not '1'"),
+        ({"final_move": "best"}, ValueError, "final_move must be one of visits, mean, lower_bound, not 'best'"),
+        ({"progress": 3}, TypeError, "progress must be a function of playouts and seconds, not 3"),
+    ],
+    ids=str,
+)
+def test_an_impossible_option_of_a_call_is_refused_in_one_sentence(
+    options: dict[str, Any], error: type[Exception], sentence: str
+) -> None:
+    """And counts as no search: the next one is the planner's first."""
+    env, planner = ENVIRONMENTS["hex"](), simple_way(playouts=100, seed=0, workers=2)
+    for ask in (planner.search, planner.act):
+        with pytest.raises(error) as refusal:
+            ask(env, **options)
+        assert str(refusal.value) == sentence
+    assert table(planner.search(env)) == table(simple_way(playouts=100, seed=0, workers=2).search(env))
+
+
+def test_the_progress_of_a_call_is_called_in_place_of_the_planners_own() -> None:
+    own: list[int] = []
+    of_the_call: list[int] = []
+    env, planner = ENVIRONMENTS["hex"](), uct(playouts=1000, seed=0, progress=lambda done, _: own.append(done))
+    planner.search(env, progress=lambda done, _: of_the_call.append(done))
+    assert (own, of_the_call[-1]) == ([], 1000)
+    planner.act(env, playouts=2000)
+    assert own[-1] == 2000
+    assert of_the_call[-1] == 1000
+
+
+@pytest.mark.parametrize("final", ["visits", "mean", "lower_bound"])
+def test_the_final_move_of_a_call_is_that_of_a_planner_with_it(final: str) -> None:
+    """For 20 searches of few playouts, where the rules differ."""
+    env, differ = ENVIRONMENTS["hex"](), 0
+    for seed in range(20):
+        plain = simple_way(playouts=40, seed=seed)
+        found = plain.search(env, final_move=final)
+        assert table(found) == table(simple_way(playouts=40, seed=seed, final_move=final).search(env))
+        assert plain.final_move == "visits"
+        differ += found.action != simple_way(playouts=40, seed=seed).search(env).action
+    assert (differ > 0) == (final != "visits")
+
+
+@every_preset
+def test_act_plays_the_action_of_a_search(planner: Callable[..., Planner]) -> None:
+    """With the same seed, search after search, whatever budget and final move the call has."""
+    env = ENVIRONMENTS["hex"]()
+    acting, searching = (planner(playouts=60, seed=8, workers=2) for _ in range(2))
+    for options in ({}, {"playouts": 90}, {"final_move": "mean"}, {"playouts": 30, "final_move": "lower_bound"}):
+        for _ in range(3):
+            assert acting.act(env, **options) == searching.search(env, **options).action
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("urgency", "first_play_urgency"),
+        ("keep", "reuse_graph"),
+        ("early", "stop_early"),
+        ("final", "final_move"),
+        ("priors", "initial"),
+        ("add", "expand"),
+    ],
+)
+def test_an_old_name_of_an_option_is_refused_with_the_new_one(old: str, new: str) -> None:
+    """By presets and by the planner itself."""
+    for make in (uct, ucd, partial(Planner, UCD())):
+        with pytest.raises(TypeError, match=rf"\Athe option {old} is now called {new}\Z"):
+            make(playouts=5, **{old: 1})
+
+
 # Progress
 
 
@@ -223,16 +338,16 @@ def test_ctrl_c_in_act_is_ctrl_c(ctrl_c: Callable[[], None]) -> None:
 def test_ctrl_c_while_memory_grows_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
     """The next search does not work in arrays of which some have the new size and some the old one."""
     env, grown = ENVIRONMENTS["connect four"](), []
-    lengthen = Graph._lengthen
+    make, make_room = Graph._make, Graph.make_room
 
     def interrupted(graph: Graph, name: str, *size: Any) -> None:
         grown.append(name)
-        if name == "sums" and grown.count(name) == 3:
+        if name == "keys" and grown.count(name) == 4:
             raise KeyboardInterrupt
-        lengthen(graph, name, *size)
+        make(graph, name, *size)
 
-    monkeypatch.setattr(ucd_planners.planner, "FIRST_ROOM", 100)
-    monkeypatch.setattr(Graph, "_lengthen", interrupted)
+    monkeypatch.setattr(Graph, "make_room", lambda graph, playouts: make_room(graph, min(playouts, 100)))
+    monkeypatch.setattr(Graph, "_make", interrupted)
     planner, other = (simple_way(playouts=20_000, seed=0) for _ in range(2))
     assert planner.search(env).stopped == "interrupt"
     assert other.search(env).stopped == "playouts"
@@ -337,7 +452,7 @@ def test_a_result_stays_as_it_is_in_later_searches() -> None:
     result = planner.search(ENVIRONMENTS["hex"]())
     before = table(result)
     for array in (result.actions, result.visits, result.values):
-        assert not any(np.shares_memory(array, other) for other in planner._workers[0].graph.arrays.values())
+        assert not any(np.shares_memory(array, other) for other in planner._workers[0].graph._blocks.values())
     planner.search(ENVIRONMENTS["hex"]())
     assert table(result) == before
 
@@ -548,8 +663,7 @@ def test_a_copy_of_a_planner_goes_on_as_the_original_does(planner: Callable[...,
 @pytest.mark.parametrize(
     ("options", "error", "sentence"),
     [
-        ({}, ValueError, "a budget is either playouts or seconds: give exactly one of them"),
-        ({"playouts": 5, "seconds": 1}, ValueError, "a budget is either playouts or seconds: give exactly one of them"),
+        ({"playouts": 5, "seconds": 1}, ValueError, "a budget is either playouts or seconds: give one of them"),
         ({"playouts": 0}, ValueError, "playouts must be from 1 to 2147352576, not 0"),
         ({"playouts": -5}, ValueError, "playouts must be from 1 to 2147352576, not -5"),
         ({"playouts": 10.0}, TypeError, "playouts must be a whole number from 1 to 2147352576, not 10.0"),

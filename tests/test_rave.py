@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import cycle, product
-from threading import Event
 from typing import Any
 
 import hash_game
@@ -26,9 +25,10 @@ from ucd_envs.rules import Rules, State
 from ucd_planners import Planner, SearchResult, grave, rave, rave_ucd
 from ucd_planners.notation import planner_from
 from ucd_planners.presets import PRESETS
-from ucd_planners.search.interface import WORK
+from ucd_planners.search.storage import Graph
 from ucd_planners.selection.rave import RAVE
 from ucd_planners.selection.ucd import UCD
+from ucd_planners.worker import Budget, Stop
 
 BIASES, CONSTANTS, REFS, DEPTHS = (0, 0.001, 0.5), (0, 0.4), (0, 5, 50), (0, 1, 2, INF)
 SELECTIONS = [
@@ -103,8 +103,7 @@ class Simulations(Search):
         source, action, _ = path[-1]
         state = self.states[source].after(action)
         movers.append(state.player)
-        left = self.worker.sim.record.view(WORK)[0]
-        played = self.worker.sim.moves[len(path) : left["count"]].tolist()
+        played = self.worker.sim.trace[len(path) : int(self.worker.sim.record.traced.length)].tolist()
         playout = [(move >> 16, move & 0xFFFF) for move in played]
         for player, action in playout:
             assert state.player == player
@@ -114,25 +113,42 @@ class Simulations(Search):
         return path, movers, playout, payoffs
 
 
-def oracle_of(selection: RAVE, urgency: float = INF) -> rave_oracle.Choice:
+def amaf_of(graph: Graph) -> np.ndarray:
+    """Counts and payoffs of the actions of all players after each node: [nodes, players * actions, 2]."""
+    return graph.node_action_stats[:, : pairs(graph)]
+
+
+def mixed_of(graph: Graph) -> np.ndarray:
+    """Those that are mixed over a node's edges, for its mover: [nodes, actions or 0, 2]."""
+    return graph.node_action_stats[:, pairs(graph) :]
+
+
+def pairs(graph: Graph) -> int:
+    """How many actions all players have."""
+    rules: Rules = graph._arguments[1]
+    return rules.players * rules.actions
+
+
+def oracle_of(selection: RAVE, first_play_urgency: float = INF) -> rave_oracle.Choice:
     """The oracle's selection."""
-    return rave_oracle.Choice(selection.bias, selection.c, selection.depth_mean, selection.depth_rave, selection.ref, urgency)
+    given = selection.bias, selection.c, selection.depth_mean, selection.depth_rave, selection.ref
+    return rave_oracle.Choice(*given, first_play_urgency)
 
 
 def assert_choices(search: Simulations, log: rave_oracle.Log, choice: rave_oracle.Choice, path: Path) -> set[str]:
     """Each choice of a descent had the largest bound by the log before it, and the descent went to the first new position, the
     end of the game, or where a full graph has no move to choose from; the kinds of choices."""
     descent: list[Name] = [path[0][0]]
-    kinds, fresh, most_edges = set(), 0, search.graph.count("most_edges")
+    kinds, fresh, most_edges = set(), 0, int(search.graph.record.most_edges)
     for source, action, target in path:
         state, tried = search.states[source], {move for _, move in log.out.get(source, [])}
         full = len(log.edges()) + fresh >= most_edges
         values = choice.values(log, descent, state.player, tried if full else state.legal_actions())
         assert values[action] >= max(values.values()) - 1e-9
         fresh += action not in tried
-        kinds |= {"tried" if action in tried else "urgent" if values[action] == choice.urgency else "known"}
+        kinds |= {"tried" if action in tried else "urgent" if values[action] == choice.first_play_urgency else "known"}
         if target not in log.out:
-            assert search.graph.count("adds_all") or target == path[-1][2]
+            assert search.worker.settings.options.expand_all or target == path[-1][2]
             return kinds
         descent.append(target)
     assert len(log.edges()) + fresh >= most_edges
@@ -150,28 +166,33 @@ def assert_right(search: Simulations, log: rave_oracle.Log, selection: RAVE) -> 
         expected = np.zeros((log.players, actions, 2))
         for (player, action), sums in log.played(name).items():
             expected[player, action] = [float(x) for x in sums]
-        assert np.array_equal(graph.amaf[node].reshape(expected.shape), expected)
+        assert np.array_equal(amaf_of(graph)[node].reshape(expected.shape), expected)
         if selection.depth_rave:
             assert graph.nodes[node]["mover"] == log.mover[name]
             expected = np.zeros((actions, 2))
             for action, sums in log.mixed(name).items():
                 expected[action] = [float(x) for x in sums]
-            assert np.array_equal(graph.mixed[node], expected)
+            assert np.array_equal(mixed_of(graph)[node], expected)
 
 
 def assert_search(
-    start: State, selection: RAVE, playouts: int, looks: set[int], urgency: float = INF, **options: Any
+    start: State, selection: RAVE, playouts: int, looks: set[int], first_play_urgency: float = INF, **options: Any
 ) -> set[str]:
     """Every choice is the oracle's, and the whole graph after the playouts of these numbers; the kinds of choices."""
-    search, log = Simulations(start, selection, first_play_urgency=urgency, **options), rave_oracle.Log(start.rules.players)
-    return go_on(search, log, selection, playouts, looks, urgency)
+    search = Simulations(start, selection, first_play_urgency=first_play_urgency, **options)
+    return go_on(search, rave_oracle.Log(start.rules.players), selection, playouts, looks, first_play_urgency)
 
 
 def go_on(
-    search: Simulations, log: rave_oracle.Log, selection: RAVE, playouts: int, looks: set[int], urgency: float = INF
+    search: Simulations,
+    log: rave_oracle.Log,
+    selection: RAVE,
+    playouts: int,
+    looks: set[int],
+    first_play_urgency: float = INF,
 ) -> set[str]:
     """As `assert_search`, with a search and its log."""
-    choice, kinds = oracle_of(selection, urgency), set()
+    choice, kinds = oracle_of(selection, first_play_urgency), set()
     for number in range(1, playouts + 1):
         path, movers, playout, payoffs = search.simulation()
         kinds |= assert_choices(search, log, choice, path)
@@ -287,15 +308,15 @@ def test_a_kept_graph_is_right_through_whole_games(selection: RAVE, add: str) ->
 
 def begin(search: Simulations, log: rave_oracle.Log, state: State) -> tuple[rave_oracle.Log, str]:
     """Begins a search from another state; its log, and what became of the graph: "fresh", "rebuilt" or "whole"."""
-    graph, count = search.graph, search.graph.node_count
+    count = search.graph.node_count
     nodes = search.nodes() if search.tree else ((node, state.key) for node in range(count))
-    names = [name for node, name in nodes if graph.keys[node].tobytes() == state.words]
+    names = [name for node, name in nodes if search.key_of(node) == state.key]
     most = max(map(log.visited, names), default=0)
     search.prefix = next((name for name in names if log.visited(name) == most), ()) if search.tree else ()
     search.begin(state)
     if not names:
         assert search.graph.node_count == 1
-        assert not search.graph.amaf[search.root].any()
+        assert not amaf_of(search.graph)[search.root].any()
         return rave_oracle.Log(state.rules.players), "fresh"
     if search.graph.node_count == count:
         return log, "whole"
@@ -340,16 +361,18 @@ def test_a_graph_that_grows_on_the_way_is_the_one_that_had_room(selection: RAVE,
         ucd_envs.make_rules("connect_four", columns=5, rows=4).initial_state(),
     ):
         search, planner = Simulations(start, selection, expand=add), Planner(selection, playouts=700, seed=0, expand=add)
-        search.worker.begin(start, seeded(0, 0, 0), 700, Event())
-        first_room = search.graph.count("node_room")
+        search.worker.begin(start, seeded(0, 0, 0), None, Stop(), Budget(700, None, None, "visits"))
+        first_room = int(search.graph.record.nodes.room)
         search.run(700)
         planner.search(start)
         small, large = search.graph, planner._workers[0].graph
         assert first_room < small.node_count
-        for name in ("node_count", "edge_count", "edge_places", "move_count", "links", "depth"):
-            assert small.count(name) == large.count(name)
-        for name in {"weight", "sums", "amaf", "mixed"} & {*small.arrays}:
-            left, right = (graph.arrays[name][: graph.node_count] for graph in (small, large))
+        for name in ("node_count", "edge_count", "transpositions", "depth"):
+            assert getattr(small, name) == getattr(large, name)
+        for name in ("edges", "actions"):
+            assert small.record[name].length == large.record[name].length
+        for name in ("node_stats", "node_action_stats"):
+            left, right = (getattr(graph, name)[: graph.node_count] for graph in (small, large))
             assert left.tobytes() == right.tobytes()
 
 
@@ -395,7 +418,7 @@ def test_the_weight_of_all_playouts_worked_out_by_hand(bias: float, n: int, amaf
         graph = search.graph
         number = graph.block(search.root).start
         graph.edges[number]["visits"], graph.mean_value[number] = n, 0.0
-        sums = graph.mixed[search.root] if selection.depth_rave else graph.amaf[search.root]
+        sums = mixed_of(graph)[search.root] if selection.depth_rave else amaf_of(graph)[search.root]
         sums[tried], sums[1 - tried] = (amaf, amaf), (scale, math.floor(weight * scale) + change)
         assert (search.step()[0][0][1] == tried) == (change < 0)
 
@@ -410,7 +433,7 @@ def test_the_weight_of_all_playouts_falls_from_one_to_nothing() -> None:
     start = hash_game.listed({"root": (0, [0.0, 0.0])}).initial_state()
     for selection, most in product((RAVE(0.5), RAVE(0.5, 0, True, 0, 1)), (0, 1)):
         search = Simulations(start, selection)
-        sums = search.graph.mixed[search.root] if selection.depth_rave else search.graph.amaf[search.root]
+        sums = mixed_of(search.graph)[search.root] if selection.depth_rave else amaf_of(search.graph)[search.root]
         sums[most], sums[1 - most] = (8, 6), (2**20, 3 * 2**18 - 1)
         assert search.step()[0][0][1] == most
 
@@ -446,7 +469,7 @@ def test_sums_stop_together_where_counts_would_not_be_exact(selection: RAVE) -> 
     start = hash_game.listed({"root": (0, ["a"]), "a": (0, [1.0])}).initial_state()
     search = Simulations(start, selection)
     search.run(2)
-    kept = [graph[:, 0] for graph in (search.graph.amaf, *([search.graph.mixed] if selection.depth_rave else []))]
+    kept = [sums[:, 0] for sums in (amaf_of(search.graph), *([mixed_of(search.graph)] if selection.depth_rave else []))]
     for sums in kept:
         sums[:2] = 2**24 - 3, 2**23 - 3
     search.run(10)
@@ -478,11 +501,11 @@ def test_without_transpositions_all_are_rave(bias: float, c: float) -> None:
 
 def mirrored(rules: Rules) -> Rules:
     """A random game of two with the players changed about."""
-    board = rules.config.copy()
-    table = board.view(hash_game.BOARD)[0]
+    config = rules.own_config.copy()
+    table = config.view(hash_game.CONFIG)[0]
     table["mover"] = np.where(table["mover"] >= 0, 1 - table["mover"], -1)
     table["payoffs"][:, :2] = table["payoffs"][:, 1::-1].copy()
-    return replace(rules, board=board)
+    return replace(rules, config=config)
 
 
 @every_planner
@@ -505,8 +528,10 @@ def test_sums_are_finite_and_no_larger_than_the_playouts(planner: Callable[..., 
         search = planner(playouts=1500, seed=1)
         search.search(start)
         graph = search._workers[0].graph
-        for name in {"amaf", "mixed"} & {*graph.arrays}:
-            sums = graph.arrays[name][: graph.node_count]
+        for sums in (amaf_of(graph)[: graph.node_count], mixed_of(graph)[: graph.node_count]):
+            if sums.size == 0:
+                assert not search.selection.depth_rave
+                continue
             assert np.isfinite(sums).all()
             assert sums.min() >= 0
             assert (sums[..., 1] <= sums[..., 0]).all()
@@ -514,7 +539,7 @@ def test_sums_are_finite_and_no_larger_than_the_playouts(planner: Callable[..., 
         for node in range(graph.node_count):
             edges = graph.edges[graph.block(node)]
             row = int(graph.nodes[node]["mover"]) * start.rules.actions
-            assert (graph.amaf[node][row + edges["action"].astype(int), 0] >= edges["visits"]).all()
+            assert (amaf_of(graph)[node][row + edges["action"].astype(int), 0] >= edges["visits"]).all()
 
 
 # Choices

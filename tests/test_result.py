@@ -239,10 +239,10 @@ def test_figures_of_workers_are_added_up() -> None:
     for name, count in (
         ("nodes", "node_count"),
         ("edges", "edge_count"),
-        ("transpositions", "links"),
+        ("transpositions", "transpositions"),
         ("playouts", "playouts"),
     ):
-        assert getattr(result, name) == sum(graph.count(count) for graph in graphs)
+        assert getattr(result, name) == sum(getattr(graph, count) for graph in graphs)
     assert result.depth == max(graph.depth for graph in graphs)
     assert result.bytes == sum(graph.bytes for graph in graphs)
 
@@ -269,7 +269,7 @@ def text_of(**changes: Any) -> list[str]:
         actions=np.array([0, 1, 4]),
         visits=np.array([20, 70, 0]),
         values=np.array([0.25, 0.5, math.nan]),
-        initial=None,
+        priors=None,
         value=0.44,
         principal_variation=[1, 4],
         rules=ucd_envs.make_rules("tic_tac_toe"),

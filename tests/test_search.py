@@ -21,7 +21,7 @@ import pytest
 from scipy.stats import chisquare
 
 import ucd_envs
-import ucd_planners.planner
+import ucd_planners.worker
 from ucd_envs.rules import State
 from ucd_planners import Planner, SearchResult, simple_way, ucd, uct, uct1, uct3, update_all
 from ucd_planners.search.storage import Graph
@@ -117,7 +117,8 @@ def test_what_goes_into_a_position_ends_there_or_goes_on(planner: Callable[..., 
     paid_into, paid_out = np.zeros((count, start.rules.players)), np.zeros((count, start.rules.players))
     for node in range(count):
         block = graph.block(node)
-        for edge, paid, ended in zip(graph.edges[block], graph.payoff[block], graph.ended_payoff[block], strict=True):
+        value_sum, leaf_value_sum = np.split(graph.edge_stats[block, : 2 * start.rules.players], 2, axis=1)
+        for edge, paid, ended in zip(graph.edges[block], value_sum, leaf_value_sum, strict=True):
             out[node] += edge["visits"]
             paid_out[node] += paid
             if edge["target"] >= 0:
@@ -361,7 +362,8 @@ def test_the_table_merges_no_two_positions(planner: Callable[..., Planner], star
 def assert_table(planner: Planner, start: State) -> None:
     """No position has two nodes; each node has its position's mover and moves, and each edge leads where its move leads."""
     graph, states = graph_of(planner), known_states(start)
-    positions = [graph.keys[node].tobytes() for node in range(graph.node_count)]
+    plies = graph.nodes["ply"][: graph.node_count].astype("<u8")
+    positions = [graph.keys[node].tobytes() + ply.tobytes() for node, ply in enumerate(plies)]
     assert len(set(positions)) == len(positions)
     for node, position in enumerate(positions):
         state, first = states[position], int(graph.nodes[node]["first_action"])
@@ -392,8 +394,11 @@ def test_room_at_first_changes_nothing(
 ) -> None:
     """B113: with arrays that have to grow in the middle of simulations, all is the same to the last bit."""
     expected = planner(playouts=1500, seed=2).search(start)
-    monkeypatch.setattr(ucd_planners.planner, "FIRST_ROOM", room)
+    make_room, grow, grown = Graph.make_room, Graph.grow, []
+    monkeypatch.setattr(Graph, "make_room", lambda graph, playouts: make_room(graph, min(playouts, room)))
+    monkeypatch.setattr(Graph, "grow", lambda graph, *wanted: (grown.append(wanted), grow(graph, *wanted)))
     assert same(planner(playouts=1500, seed=2).search(start), expected)
+    assert grown
 
 
 @every_game
@@ -404,7 +409,7 @@ def test_the_length_of_a_piece_changes_nothing(
 ) -> None:
     """B085: neither looks at the clock after every playout, nor a single one, nor a callback."""
     expected = planner(playouts=700, seed=2).search(start)
-    monkeypatch.setattr(ucd_planners.planner, "CHUNK_SECONDS", seconds)
+    monkeypatch.setattr(ucd_planners.worker, "CHUNK_SECONDS", seconds)
     seen: list[int] = []
     assert same(planner(playouts=700, seed=2, progress=lambda done, _: seen.append(done)).search(start), expected)
     assert seen[-1] == 700

@@ -103,14 +103,16 @@ def recomputed(search: Search, d1: float, d2: float, d3: float) -> tuple[dict[in
     a: defaultdict[tuple[float, int], float] = defaultdict(float)
     b: defaultdict[tuple[float, int], Any] = defaultdict(float)
     means, visits = {}, {}
+    players, has_leaf_sums = search.start.rules.players, "leaf_value_sum[0]" in graph.layout.edge_stats
     for node in reversed(order):
         block = graph.block(node)
         for number in range(block.start, block.stop):
             edge, target = graph.edges[number], int(graph.edges[number]["target"])
-            ended_payoff = graph.ended_payoff[number] if graph.layout.ended else 0.0
+            paid = graph.edge_stats[number, :players]
+            leaf_paid = graph.edge_stats[number, players : 2 * players] if has_leaf_sums else 0.0
             for depth in (0, *range(1, deepest + 1), INF):
                 n = edge["visits"] if depth == 0 else edge["leaf_visits"] + a[depth - 1, target]
-                total = graph.payoff[number] if depth == 0 else ended_payoff + b[depth - 1, target]
+                total = paid if depth == 0 else leaf_paid + b[depth - 1, target]
                 mean = total / (edge["visits"] if depth == 0 else edge["leaf_visits"] + a[0, target])
                 a[depth, node] += n
                 b[depth, node] = b[depth, node] + edge["visits"] * mean

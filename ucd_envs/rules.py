@@ -34,7 +34,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ucd_envs import defaults
-from ucd_envs.defaults import LINK_BYTES, LINKS
+from ucd_envs.defaults import LINK_BYTES, LINKS, SLACK
 from ucd_envs.kernels import (
     IS_LEGAL,
     KEY,
@@ -288,9 +288,12 @@ class State:
     def words(self) -> bytes:
         """The key of the position as its game writes it: [key_words] uint64."""
         if self._words is None:
-            words = np.zeros(self.rules.key_words, np.uint64)
+            room = np.zeros(self.rules.key_words + SLACK, np.uint64)
+            words = room[: self.rules.key_words]
             self.rules.kernels.key(self.rules.config, self.array(), words)
             self._raise_caught()
+            if room[len(words) :].any():
+                raise RuntimeError(f"key of {self.rules} writes more than {len(words)} words")
             object.__setattr__(self, "_words", words.tobytes())
             return words.tobytes()
         return self._words

@@ -93,6 +93,7 @@ class Planner:
         ):
             raise TypeError(f"initial must be such as GoInitial(), not {initial!r}")
         self.initial = initial
+        refuse_unserved(selection, first_play_urgency, initial)
         self.options = SearchOptions(
             expand == "all", float(first_play_urgency), boolean("reuse_graph", reuse_graph), initial is not None
         )
@@ -334,6 +335,18 @@ def listed(policies: Any) -> tuple[PlayoutPolicy, ...]:
     if len(found) > MOST_POLICIES or not all(hasattr(policy, "suggest") and not isinstance(policy, type) for policy in found):
         raise TypeError(f"policies must be at most {MOST_POLICIES} playout policies such as CMC(), not {policies!r}")
     return found
+
+
+def refuse_unserved(selection: Selection, first_play_urgency: float, initial: Initial | None) -> None:
+    """Raises ValueError for an option that a selection with its own choice does not declare to serve."""
+    if selection.select_kernel is None:
+        return
+    for name, given, declared in (
+        ("first_play_urgency", first_play_urgency < math.inf, "serves_urgency"),
+        ("initial", initial is not None, "serves_initial"),
+    ):
+        if given and not getattr(selection, declared, False):
+            raise ValueError(f"{selection} does not serve {name}: one whose own choice does declares {declared} = True")
 
 
 def _run(workers: list[Worker], stop: Stop) -> bool:

@@ -118,6 +118,11 @@ class Worker:
         for policy, memory in zip(self.policies, self.sim.memories, strict=True):
             policy.begin(memory, state.ply > self.ply)
         self.ply = state.ply
+        if not 0 <= state.player < self.rules.players:
+            last = self.rules.players - 1
+            raise RuntimeError(
+                f"{self.rules} leaves the move to player {state.player}, but players are 0 to {last} (at the root)"
+            )
         if len(self.policies):
             self.sim.policies["suggested"] = 0
         if self.rules.live is not None:
@@ -187,10 +192,11 @@ class Worker:
                 raise damage_error(block, self.rules, self.policies)
             if status == DONE:
                 return
+            # A callback may have failed in the move before the graph had to grow.
+            caught = None if self.rules.live is None else self.rules.live.failure()
+            if caught is not None:
+                raise caught
             if status >= STOPPED:
-                caught = None if self.rules.live is None else self.rules.live.failure()
-                if caught is not None:
-                    raise caught
                 raise contract_error(status, self.rules, self.graph, self.sim, self.settings.selection, self.policies)
             self.grow(status)
 

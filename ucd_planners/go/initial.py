@@ -27,8 +27,7 @@ from ucd_envs.settings import real
 from ucd_envs.structs import fields, record
 from ucd_planners.go import patterns
 from ucd_planners.go.expert import in_atari, is_thin, last_liberty, pairs_at, takes
-from ucd_planners.go.patterns import CODES, check_game, code, is_set
-from ucd_planners.playouts.recording import apart
+from ucd_planners.go.patterns import CODES, apart, check_game, code, is_set
 from ucd_planners.search.interface import INITIAL, Initial
 from ucd_planners.search.sim import trace
 

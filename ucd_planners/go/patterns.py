@@ -146,3 +146,9 @@ def two_bits(colour):
 def is_set(shapes, place):
     """Whether the table has the bit of a code."""
     return (shapes[place >> np.uint64(3)] >> (place & np.uint64(7))) & 1 != 0
+
+
+@kernel()
+def apart(action, other, columns):
+    """How many lines and how many columns two cells are apart."""
+    return abs(action // columns - other // columns), abs(action % columns - other % columns)

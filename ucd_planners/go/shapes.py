@@ -13,8 +13,7 @@ from ucd_envs.kernels import action_of_move, kernel
 from ucd_envs.rules import Rules
 from ucd_envs.structs import array_at, fields, record
 from ucd_planners.go import patterns
-from ucd_planners.go.patterns import CODES, check_game, code, is_set
-from ucd_planners.playouts.recording import apart
+from ucd_planners.go.patterns import CODES, apart, check_game, code, is_set
 from ucd_planners.search.interface import LEARN, SUGGEST, PlayoutPolicy
 from ucd_planners.search.sim import trace
 

@@ -23,12 +23,6 @@ LOCALITY = record(("rows", np.int64), ("columns", np.int64), ("moves", np.int64)
 """`moves`: of playouts; `near`: those near the one before, of the `pairs` of a move and one before that are both cells."""
 
 
-@kernel()
-def apart(action, other, columns):
-    """How many lines and how many columns two cells are apart."""
-    return abs(action // columns - other // columns), abs(action % columns - other % columns)
-
-
 @kernel(LEARN)
 def compare(sim, memory):
     """Counts the moves of a playout, each with the one before, which may be the last of the descent."""
@@ -38,7 +32,8 @@ def compare(sim, memory):
         before, action = action_of_move(moves[i - 1]), action_of_move(moves[i])
         if max(before, action) < m.rows * m.columns:
             m.pairs += 1
-            m.near += sum(apart(action, before, m.columns)) <= NEAR
+            lines, columns = action // m.columns - before // m.columns, action % m.columns - before % m.columns
+            m.near += abs(lines) + abs(columns) <= NEAR
     return np.bool_(True)
 
 

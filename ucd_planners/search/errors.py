@@ -12,12 +12,15 @@ from ucd_planners.search.sim import Sim
 from ucd_planners.search.storage import Graph
 
 SENTENCES = {
+    codes.STOPPED: "{rules} fails: its random policy names no action that there is, or it goes on after {max_plies} plies",
     codes.NO_ACTIONS: "{rules} goes on at a position without legal actions",
     codes.TOO_MANY_ACTIONS: "legal_actions of {rules} counts more than {actions} actions",
     codes.NO_ACTION: "legal_actions of {rules} lists an action outside 0 to {last}",
     codes.NO_PLAYER: "play of {rules} leaves the move to player {player}, but players are 0 to {last_player}",
     codes.NO_CHOICE: "select of {selection} chooses an action that is not there",
     codes.NO_SUGGESTION: "a playout policy suggests an action that cannot be played: one of {policies}",
+    codes.NO_DRAW: "playout_action of {rules} draws an action that cannot be played",
+    codes.NO_COUNT: "playout of {rules} leaves the game unfinished or counts its moves wrong",
     codes.NO_MOVE: "playout of {rules} writes a move to its trace that no player can make",
     codes.TOO_LONG: "{rules} goes on after {max_plies} plies, more than max_plies tells",
 }
@@ -68,6 +71,13 @@ def where(graph: Graph, sim: Sim) -> str:
     if length:
         actions = [int(action_of_move(move)) for move in sim.trace[:length]]
     else:
-        known = sim.path[1, : int(sim.record.path.length)]
-        actions = [int(graph.edges[number]["action"]) for number in known[known >= 0]]
+        steps = sim.path[:, : int(sim.record.path.length)].T.tolist()
+        actions = [action_at(graph, source, number, place) for source, number, place in steps]
     return f"after the actions {' '.join(map(str, actions))} from the root" if actions else "at the root"
+
+
+def action_at(graph: Graph, source: int, number: int, place: int) -> int:
+    """The action of an edge, or of an untried place in its source's list."""
+    if number >= 0:
+        return int(graph.edges[number]["action"])
+    return int(graph.actions[int(graph.nodes[source]["first_action"]) + place])

@@ -2,9 +2,11 @@
 
 A *selection* chooses actions on the way down and backs values up. At each node the search calls `select(graph, sim, node,
 may_add)`, which returns the place of an action in the node's list: the first `expanded` of them have edges, and `may_add` says
-whether one without may be chosen; -1 if there is nothing to choose from. After each simulation it calls `backup(graph, sim)`:
-the first `sim.path.length` entries of `path(sim)` are the sources and edges of the path, `payoffs(sim)` each player's payoff.
-The backup leaves `mean_value`, `exploration` and the exploration scale right for the next choice.
+whether one without may be chosen; -1 if there is nothing to choose from. A selection whose own choice honours
+`graph.first_play_urgency`, or `initial_stats(graph)`, declares `serves_urgency = True`, or `serves_initial = True`; the planner
+refuses these options for others. After each simulation it calls `backup(graph, sim)`: the first `sim.path.length` entries of
+`path(sim)` are the sources and edges of the path, `payoffs(sim)` each player's payoff. The backup leaves `mean_value`,
+`exploration` and the exploration scale right for the next choice.
 
 A *playout policy* is asked with the probability `prob` for a move of a playout: `suggest(playout_actions, is_playable, config,
 state, graph, sim, memory, rng)` returns a playable action, or -1 to leave the move to the next policy and in the end to the
@@ -37,7 +39,8 @@ from ucd_planners.search.sim import SIM_RECORD
 MOST_POLICIES = 4
 DONE, GROW_NODES, GROW_EDGES, GROW_ACTIONS, GROW_MEMORY, NEEDS_EVALUATION = range(6)
 """The simulation came to its end; a block of the graph or a policy's memory has to grow first; the leaf waits for a value."""
-STOPPED, NO_ACTIONS, TOO_MANY_ACTIONS, NO_ACTION, NO_PLAYER, NO_CHOICE, NO_SUGGESTION, NO_MOVE, TOO_LONG = range(10, 19)
+STOPPED, NO_ACTIONS, TOO_MANY_ACTIONS, NO_ACTION, NO_PLAYER, NO_CHOICE, NO_SUGGESTION = range(10, 17)
+NO_DRAW, NO_MOVE, NO_COUNT, TOO_LONG = range(17, 21)
 """A kernel broke its contract, or a callback of Python has failed: errors.py has a sentence for each."""
 
 SELECT = types.int64(GRAPH_RECORD, SIM_RECORD, types.int64, types.boolean)

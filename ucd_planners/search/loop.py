@@ -122,7 +122,7 @@ def descend(rules, search, graph, sim):
         may_add = graph.edge_count + fresh < graph.most_edges
         choice = search.select(graph, sim, node, may_add) if search.has_select else select_action(graph, sim, node, may_add)
         if choice < 0:
-            return np.int64(DONE)
+            return np.int64(DONE if length > 0 else NO_CHOICE)
         if choice < nodes(graph)[node].expanded:
             number = np.int64(nodes(graph)[node].first_edge) + choice
             action = np.int64(edges(graph)[number].action)

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from ucd_envs.kernels import FAILED, action_of_move, kernel, player_of_move
+from ucd_envs.kernels import FAILED, HEADER, action_of_move, kernel, player_of_move
 from ucd_envs.rng import unit
+from ucd_envs.structs import fields
 from ucd_planners.search.graph import FINISHED, actions, edges, nodes
 from ucd_planners.search.growth import add_edge, link_or_add, list_actions
-from ucd_planners.search.interface import DONE, NEEDS_EVALUATION, NO_MOVE, NO_PLAYER, NO_SUGGESTION, STOPPED, TOO_LONG
+from ucd_planners.search.interface import (
+    DONE,
+    NEEDS_EVALUATION,
+    NO_COUNT,
+    NO_DRAW,
+    NO_MOVE,
+    NO_PLAYER,
+    NO_SUGGESTION,
+    STOPPED,
+    TOO_LONG,
+)
 from ucd_planners.search.sim import memory_of, move, path, payoffs, player_of, policies, rng, state, trace
 
 NOT_PLAYABLE = -2
@@ -25,39 +36,52 @@ def rollout(rules, search, graph, sim):
         if search.policies > 0:
             status = follow_policies(rules, search, graph, sim)
         else:
-            play_on(rules, sim, trace(sim)[sim.traced.length :])
+            status = play_on(rules, search, sim, trace(sim)[sim.traced.length :])
+        if status == DONE and player_of(sim) >= 0:
+            status = np.int64(NO_COUNT)
         if status != DONE:
             return status
-    return read_payoffs(rules, search, sim)
+    return read_payoffs(rules, sim)
 
 
 @kernel()
-def play_on(rules, sim, room):
-    """Plays random moves of the game's own policy, as many as `room` holds of the trace; to the end if moves are not traced."""
-    sim.traced.length += rules.playout(rules.config, state(sim), rng(sim), room)
+def play_on(rules, search, sim, room):
+    """Plays random moves of the game's own policy, as many as `room` holds of the trace; to the end if moves are not traced.
 
-
-@kernel()
-def read_payoffs(rules, search, sim):
-    """Reads the payoffs of the game that has ended."""
-    rules.payoffs(rules.config, state(sim), payoffs(sim))
+    Returns DONE, or the status for moves that it cannot have made.
+    """
+    ply = fields(state(sim), HEADER).ply
+    count = rules.playout(rules.config, state(sim), rng(sim), room)
     if player_of(sim) == FAILED:
         return np.int64(STOPPED)
-    if search.guarded:
-        return check_moves(rules, sim)
-    return np.int64(DONE)
+    if count < 0 or (count == 0 and player_of(sim) >= 0) or (room.size > 0 and count > room.size):
+        return np.int64(NO_COUNT)
+    first = np.int64(sim.traced.length)
+    sim.traced.length = first + count
+    return check_moves(rules, sim, ply, first, count) if search.guarded else np.int64(DONE)
 
 
 @kernel()
-def check_moves(rules, sim):
-    """Whether a user-defined playout wrote moves of players and actions that there are."""
+def check_moves(rules, sim, ply, first, count):
+    """Whether a user-defined playout can have made the moves that it counts and, where they are traced, has written."""
     moves = trace(sim)
-    if sim.traced.length < sim.leaf_depth or sim.traced.length >= sim.path.room:
+    if first + count >= sim.path.room:
         return np.int64(TOO_LONG)
-    for i in range(sim.leaf_depth, sim.traced.length if moves.size > 0 else 0):
+    if player_of(sim) >= rules.players:
+        return np.int64(NO_PLAYER)
+    if moves.size > 0 and fields(state(sim), HEADER).ply != ply + count:
+        return np.int64(NO_COUNT)
+    for i in range(first, first + count if moves.size > 0 else 0):
         if not 0 <= player_of_move(moves[i]) < rules.players or action_of_move(moves[i]) >= rules.actions:
             return np.int64(NO_MOVE)
     return np.int64(DONE)
+
+
+@kernel()
+def read_payoffs(rules, sim):
+    """Reads the payoffs of the game that has ended."""
+    rules.payoffs(rules.config, state(sim), payoffs(sim))
+    return np.int64(STOPPED if player_of(sim) == FAILED else DONE)
 
 
 @kernel()
@@ -72,18 +96,23 @@ def follow_policies(rules, search, graph, sim):
         while asked == 0 and sim.traced.length + more < most:
             asked, more = policies_asked(search, sim), more + 1
         if more > 0:
-            play_on(rules, sim, trace(sim)[sim.traced.length : sim.traced.length + more])
-            if player_of(sim) < 0:
-                break
+            status = play_on(rules, search, sim, trace(sim)[sim.traced.length : sim.traced.length + more])
+            if status != DONE or player_of(sim) < 0:
+                return status
         if sim.traced.length >= most:
             return np.int64(TOO_LONG)
         action = suggested_action(rules, search, graph, sim, asked)
         if action == NOT_PLAYABLE:
             return np.int64(NO_SUGGESTION)
+        status = np.int64(DONE)
         if action < 0:
-            play_on(rules, sim, trace(sim)[sim.traced.length : sim.traced.length + 1])
+            status = play_on(rules, search, sim, trace(sim)[sim.traced.length : sim.traced.length + 1])
         else:
             move(rules, sim, action)
+        if player_of(sim) >= rules.players:
+            status = np.int64(NO_PLAYER)
+        if status != DONE:
+            return status
     return np.int64(DONE)
 
 
@@ -129,13 +158,14 @@ def rollout_into_graph(rules, search, graph, sim):
             if status != DONE:
                 return status
         action = suggested_action(rules, search, graph, sim, policies_asked(search, sim))
+        unknown = np.int64(NO_SUGGESTION)
         if action == -1:
-            action = rules.playout_action(rules.config, state(sim), rng(sim))
+            action, unknown = rules.playout_action(rules.config, state(sim), rng(sim)), np.int64(NO_DRAW)
         if player_of(sim) == FAILED:
             return np.int64(STOPPED)
         number = edge_of(graph, node, action)
         if number < 0:
-            return np.int64(NO_SUGGESTION)
+            return unknown
         move(rules, sim, action)
         trail[0, length] = node
         trail[1, length] = number
@@ -145,7 +175,7 @@ def rollout_into_graph(rules, search, graph, sim):
             edges(graph)[number].target = FINISHED
         elif player_of(sim) >= rules.players:
             return np.int64(NO_PLAYER)
-    return read_payoffs(rules, search, sim)
+    return read_payoffs(rules, sim)
 
 
 @kernel()

@@ -125,10 +125,11 @@ class Graph:
 
     def clear(self) -> None:
         """Forgets all nodes and edges, but keeps the room."""
+        if self.node_count:
+            self.slots.fill(0)
         self._numbers[CLEARED] = 0
         self.kept = 0
         self.free_blocks.fill(-1)
-        self.slots.fill(0)
 
     def begin(self, key: np.ndarray, mover: int, ply: int) -> Graph:
         """Returns the graph with a position as its root: the part that can be reached where positions are kept, else afresh.
@@ -189,10 +190,10 @@ class Graph:
         """Makes room for so many nodes, their keys and played actions, and for the table that finds them."""
         for name in ("nodes", "keys", "node_actions"):
             self._make(name, size)
-        slots = 1 << (2 * size - 1).bit_length()
+        # Half of the table stays empty: a lookup ends at an empty slot.
+        slots = 1 << (2 * int(self.record.nodes.room) - 1).bit_length()
         if self.layout.merges and slots > self.record.slots.room:
             self._make("slots", slots)
-            self.slots.fill(0)
             insert_all(self.header)
 
     @property
@@ -236,7 +237,8 @@ class Graph:
         room = (size + 3) & ~3 if block not in ("slots", "free_blocks") else size
         old, used = int(self.record[block]["room"]), int(self.record[block]["length"])
         used = self.node_count if block in ("keys", "node_actions") else used
-        made = np.empty(room * self._row_bytes(block), np.uint8)
+        # Zeros that the system gives when they are read: the table of a large budget costs nothing before it is used.
+        made = (np.zeros if block == "slots" else np.empty)(room * self._row_bytes(block), np.uint8)
         from_place = to_place = 0
         for width in self._part_bytes(block):
             if used:

@@ -216,6 +216,7 @@ class RAVE:
     depth_mean: float = 0
     depth_rave: int = 0
     ref: int = 0
+    serves_urgency, serves_initial = True, True
 
     def __post_init__(self) -> None:
         if not 0 <= real("bias", self.bias) <= MOST_BIAS:
