@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_playout_baselines import ALL_GAMES, start_of, teach
+from simulations import teach
+from test_playout_baselines import ALL_GAMES, start_of
 from test_policies import Search, Simulation, policy_moves
 
 import ucd_envs
