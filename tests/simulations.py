@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,16 +34,19 @@ class WrittenSimulation(Sim):
         self.payoffs[: len(payoffs)] = payoffs
         return fields(self.header, SIM)
 
-    def suggestion(
-        self, state: State, moves: Sequence[Move], policy: PlayoutPolicy, memory: np.ndarray, rng: np.ndarray
-    ) -> int:
-        """Returns the action that a policy suggests in a state after these moves, or -1; the state stays as it is."""
-        kernels, array = state.rules.kernels, state.array()
+    def suggestions(
+        self, state: State, moves: Sequence[Move], policy: PlayoutPolicy, memory: np.ndarray, rngs: Iterable[np.ndarray]
+    ) -> list[int]:
+        """Returns the action, or -1, that a policy suggests in a state after these moves with each generator.
+
+        The state stays as it is.
+        """
+        kernels, array, suggest = state.rules.kernels, state.array(), compiled(policy.suggest, SUGGEST)
         known = kernels.playout_actions, kernels.is_playable, state.rules.config, array
-        rest = fields(NO_GRAPH, GRAPH), self.write(moves, len(moves)), memory, rng
-        action = int(compiled(policy.suggest, SUGGEST)(*known, *rest))
+        rest = fields(NO_GRAPH, GRAPH), self.write(moves, len(moves)), memory
+        found = [int(suggest(*known, *rest, rng)) for rng in rngs]
         assert array.tobytes() == state.data
-        return action
+        return found
 
 
 def teach(

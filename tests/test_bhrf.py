@@ -163,7 +163,7 @@ def taught(policy: BHRF, rules: Rules, descents: list[tuple[list[Move], list[flo
 def suggestions(policy: BHRF, memory: np.ndarray, state: State, moves: list[Move], number: int) -> Counter[int]:
     """How often each move is suggested after these moves."""
     rng, simulation = np.random.SeedSequence(5).generate_state(2, np.uint64), WrittenSimulation(state.rules)
-    return Counter(simulation.suggestion(state, moves, policy, memory, rng) for _ in range(number))
+    return Counter(simulation.suggestions(state, moves, policy, memory, [rng] * number))
 
 
 REPLIES = {1: (6, 3), 2: (4, 3), 3: (2, 1), 5: (1, 1), 6: (3, 0)}

@@ -42,11 +42,8 @@ class Asked:
 
     def answers(self, state: State, moves: list[int], draws: int = 24) -> Counter[int]:
         """What is suggested after moves of the two players in turn, over random numbers evenly spread, and how often."""
-        found: Counter[int] = Counter()
-        for draw in range(draws):
-            rng = np.array([(draw << 64) // draws, 0], np.uint64)
-            found[self.simulation.suggestion(state, in_turn(moves), self.policy, self.memory, rng)] += 1
-        return found
+        rngs = [np.array([(draw << 64) // draws, 0], np.uint64) for draw in range(draws)]
+        return Counter(self.simulation.suggestions(state, in_turn(moves), self.policy, self.memory, rngs))
 
 
 def in_turn(moves: list[int]) -> list[tuple[int, int]]:

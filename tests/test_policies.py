@@ -166,7 +166,7 @@ def test_among_equal_tiles_each_move_is_as_frequent() -> None:
 def first_suggestion(state: State, moves: list[tuple[int, int]], policy: CMC, memory: np.ndarray, seed: int) -> int:
     """What a policy suggests after these moves."""
     rng = np.random.SeedSequence(seed).generate_state(2, np.uint64)
-    return WrittenSimulation(state.rules).suggestion(state, moves, policy, memory, rng)
+    return WrittenSimulation(state.rules).suggestions(state, moves, policy, memory, [rng])[0]
 
 
 @pytest.mark.parametrize("preset", [uct, ucd, rave])
