@@ -12,16 +12,15 @@ import numpy as np
 import pytest
 from bhrf_oracle import Context, Forest, Move
 from scipy.stats import chisquare
+from simulations import WrittenSimulation, teach
 from test_policies import GAMES, Search, policy_moves
 
 import ucd_envs
-from ucd_envs.kernels import compiled
 from ucd_envs.rules import Rules, State
 from ucd_envs.structs import fields
 from ucd_planners import rave, ucd, uct
 from ucd_planners.playouts import BHRF
 from ucd_planners.playouts.bhrf import MEMORY, contexts_of, replies_of
-from ucd_planners.search.interface import LEARN, SUGGEST, WORK
 from ucd_planners.selection.rave import RAVE
 from ucd_planners.selection.ucd import UCD
 
@@ -152,43 +151,19 @@ def test_at_its_limit_the_rarest_patterns_are_forgotten(
     assert kept > 10 * forgot
 
 
-def teach(policy: BHRF, memory: np.ndarray, moves: list[Move], payoffs: list[float]) -> bool:
-    """Lets a policy learn from a descent; whether there is room for another."""
-    record, listed = np.zeros(WORK.itemsize, np.uint8), np.array([player << 16 | action for player, action in moves], np.int32)
-    work = record.view(WORK)[0]
-    work.moves, work.path_room, work.count, work.descent = listed.ctypes.data, len(listed), len(listed), len(listed)
-    work.payoffs[: len(payoffs)] = payoffs
-    return bool(compiled(policy.learn, LEARN)(work, memory))
-
-
 def taught(policy: BHRF, rules: Rules, descents: list[tuple[list[Move], list[float]]]) -> np.ndarray:
     """Memory that has learned from these descents."""
     memory = policy.memory(rules)
     for moves, payoffs in descents:
-        if not teach(policy, memory, moves, payoffs):
+        if not teach(rules, policy, memory, moves, payoffs, len(moves)):
             memory = policy.grown(memory)
     return memory
 
 
 def suggestions(policy: BHRF, memory: np.ndarray, state: State, moves: list[Move], number: int) -> Counter[int]:
     """How often each move is suggested after these moves."""
-    rules, kernels = state.rules, state.rules.kernels
-    record, listed = np.zeros(WORK.itemsize, np.uint8), np.array([player << 16 | action for player, action in moves], np.int32)
-    room, work = np.zeros(rules.actions, np.int32), record.view(WORK)[0]
-    work.moves, work.path_room, work.actions, work.action_room = listed.ctypes.data, len(listed), room.ctypes.data, len(room)
-    rng = np.random.SeedSequence(5).generate_state(2, np.uint64)
-    suggest, array = compiled(policy.suggest, SUGGEST), state.array()
-    arguments = (
-        kernels.playout_actions,
-        kernels.is_playable,
-        rules.config,
-        array,
-        fields(record, WORK),
-        len(moves),
-        memory,
-        rng,
-    )
-    return Counter(int(suggest(*arguments)) for _ in range(number))
+    rng, simulation = np.random.SeedSequence(5).generate_state(2, np.uint64), WrittenSimulation(state.rules)
+    return Counter(simulation.suggestions(state, moves, policy, memory, [rng] * number))
 
 
 REPLIES = {1: (6, 3), 2: (4, 3), 3: (2, 1), 5: (1, 1), 6: (3, 0)}
@@ -275,7 +250,7 @@ def test_counts_stay_exact() -> None:
     reply = replies_of.py_func(memory, fields(memory, MEMORY))[0]
     reply["count"] = 2**24 - 1
     for _ in range(3):
-        assert teach(policy, memory, *game)
+        assert teach(rules, policy, memory, *game, len(game[0]))
     assert forest(memory).patterns == {(((0, 4),), (1, 2)): (2**24, Fraction(2))}
 
 
@@ -312,11 +287,10 @@ def test_room_changes_nothing() -> None:
     for policy in (BHRF(), BHRF(choice="last_reply")):
         for times in (0, 8):
             search = Search(start, UCT, 6, policies=policy)
-            work = search.worker.sim
-            memory = work.memories[0]
+            memory = search.worker.sim.memories[0]
             for _ in range(times):
                 memory = policy.grown(memory)
-            search.worker.work = work._replace(memories=(memory, *work.memories[1:]))
+            search.worker.sim.remember(0, memory)
             search.run(1500)
             known = forest(search.worker.sim.memories[0])
             found.append((known.patterns, known.last, visits_of(search)))

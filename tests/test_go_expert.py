@@ -1,4 +1,4 @@
-"""Go's expert playouts and priors: each rule on drawn boards, and the whole against a slow oracle over random games."""
+"""Go's expert playouts and initial statistics: each rule on drawn boards, the whole against a slow oracle in random games."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from go_boards import drawn, go, neat, oracle, played
 from go_expert_oracle import Expert, Square, is_pattern
 from go_oracle import Position
 from searching import Search
+from simulations import WrittenSimulation, initial_stats
 
 import ucd_envs
 from ucd_envs.games.go import STATE
-from ucd_envs.kernels import compiled
 from ucd_envs.rules import Rules, State
 from ucd_envs.structs import fields
 from ucd_planners import rave, uct
@@ -28,7 +28,6 @@ from ucd_planners.go.initial import STRENGTHS, GoInitial
 from ucd_planners.go.patterns import PATTERNS, Pattern, is_set, points, table, turned
 from ucd_planners.go.patterns import code as code_of
 from ucd_planners.gtp.engine import Engine
-from ucd_planners.search.interface import INITIAL, SUGGEST, WORK
 from ucd_planners.selection.ucd import UCD
 
 SHAPES = ((5, 5), (5, 7), (9, 9), (13, 13), (19, 19))
@@ -39,28 +38,17 @@ class Asked:
     """A game's expert, asked from Python."""
 
     def __init__(self, rules: Rules, policy: GoExpert) -> None:
-        self.rules, self.kernels = rules, rules.kernels
-        self.memory, self.suggest = policy.memory(rules), compiled(policy.suggest, SUGGEST)
-        self.record, self.room = np.zeros(WORK.itemsize, np.uint8), np.zeros(rules.actions, np.int32)
-        self.work = fields(self.record, WORK)
+        self.policy, self.memory, self.simulation = policy, policy.memory(rules), WrittenSimulation(rules)
 
     def answers(self, state: State, moves: list[int], draws: int = 24) -> Counter[int]:
         """What is suggested after moves of the two players in turn, over random numbers evenly spread, and how often."""
-        listed = np.array([place % 2 << 16 | move for place, move in enumerate(moves)] or [0], np.int32)
-        self.work.moves, self.work.path_room = listed.ctypes.data, len(listed)
-        self.work.actions, self.work.action_room = self.room.ctypes.data, len(self.room)
-        listing, playable, board, data = (
-            self.kernels.playout_actions,
-            self.kernels.is_playable,
-            self.rules.config,
-            state.array(),
-        )
-        found: Counter[int] = Counter()
-        for draw in range(draws):
-            rng = np.array([(draw << 64) // draws, 0], np.uint64)
-            found[int(self.suggest(listing, playable, board, data, self.work, len(moves), self.memory, rng))] += 1
-            assert data.tobytes() == state.data
-        return found
+        rngs = [np.array([(draw << 64) // draws, 0], np.uint64) for draw in range(draws)]
+        return Counter(self.simulation.suggestions(state, in_turn(moves), self.policy, self.memory, rngs))
+
+
+def in_turn(moves: list[int]) -> list[tuple[int, int]]:
+    """Moves of the two players in turn, each with its player."""
+    return [(place % 2, move) for place, move in enumerate(moves)]
 
 
 def only(*kinds: str, **options: Any) -> GoExpert:
@@ -433,9 +421,9 @@ def playouts(board: str, number: int, **settings: Any) -> Iterator[tuple[list[st
     search = Search(start, UCD(table=False), 1, policies=[GoExpert()])
     for _ in range(number):
         search.step()
-        work = fields(search.worker.sim.record, WORK)
-        listed = search.worker.sim.moves[: work.count].tolist()
-        yield [start.action_name(move & 0xFFFF) for move in listed], int(work.descent)
+        sim = search.worker.sim
+        listed = sim.trace[: sim.record.traced.length].tolist()
+        yield [start.action_name(move & 0xFFFF) for move in listed], int(sim.record.leaf_depth)
         search.begin(start)
 
 
@@ -472,17 +460,11 @@ STRENGTH = {name: Fraction(3 + 2 * place, 4) for place, name in enumerate(STRENG
 
 def thought(state: State, moves: list[int], policy: GoInitial) -> dict[int, tuple[Fraction, Fraction]]:
     """The virtual playouts of every legal move, and those that are won."""
-    record, rules = np.zeros(WORK.itemsize, np.uint8), state.rules
-    work, listed = fields(record, WORK), np.array(moves or [0], np.int32)
-    work.moves, work.path_room = listed.ctypes.data, len(listed)
-    actions = np.array(state.legal_actions(), np.int32)
-    values, memory = np.full((len(actions), 2), -1, np.float32), policy.memory(rules)
-    compiled(policy.kernel, INITIAL)(rules.config, state.array(), work, len(moves), memory, actions, values)
-    pairs = [(Fraction(float(n)), Fraction(float(won))) for n, won in values]
-    return dict(zip(actions.tolist(), pairs, strict=True))
+    pairs = [(Fraction(float(n)), Fraction(float(won))) for n, won in initial_stats(state, in_turn(moves), policy)]
+    return dict(zip(state.legal_actions(), pairs, strict=True))
 
 
-def prior_of(board: str, move: str, name: str, policy: GoInitial, **settings: Any) -> tuple[Fraction, Fraction]:
+def stats_of(board: str, move: str, name: str, policy: GoInitial, **settings: Any) -> tuple[Fraction, Fraction]:
     """The virtual playouts of a named move after others on a drawn board, and those that are won."""
     state = drawn(board, **settings)
     actions = [state.action_named(text) for text in move.split()]
@@ -490,15 +472,15 @@ def prior_of(board: str, move: str, name: str, policy: GoInitial, **settings: An
 
 
 def alone(**strengths: float) -> GoInitial:
-    """Priors with no other strengths than these."""
+    """Initial statistics with no other strengths than these."""
     return GoInitial(**{**dict.fromkeys(STRENGTHS, 0), **strengths})
 
 
 def test_captures_are_thought_well_of() -> None:
     """Wherever they are."""
-    assert prior_of(FAR, "F6", "B1", alone(captures=6), first="white") == (6, 6)
-    assert prior_of(FAR, "F6", "C1", alone(captures=6), first="white") == (0, 0)
-    assert prior_of(FAR, "F6", "B1", alone(captures=6, even=4), first="white") == (10, 8)
+    assert stats_of(FAR, "F6", "B1", alone(captures=6), first="white") == (6, 6)
+    assert stats_of(FAR, "F6", "C1", alone(captures=6), first="white") == (0, 0)
+    assert stats_of(FAR, "F6", "B1", alone(captures=6, even=4), first="white") == (10, 8)
 
 
 def test_escapes_are_thought_well_of() -> None:
@@ -510,15 +492,15 @@ def test_escapes_are_thought_well_of() -> None:
         . x . . .
         . . . . .
     """
-    found = {name: prior_of(board, "", name, alone(escapes=6)) for name in ("A3", "C2", "C1", "D2")}
+    found = {name: stats_of(board, "", name, alone(escapes=6)) for name in ("A3", "C2", "C1", "D2")}
     assert found == {"A3": (6, 6), "C2": (6, 6), "C1": (0, 0), "D2": (0, 0)}
     lower = """
         . . . . .
         . . o . .
         . o x . .
     """
-    assert prior_of(lower, "", "D1", alone(escapes=6)) == (6, 6)
-    assert prior_of(lower.replace("o . .", "o o ."), "", "D1", alone(escapes=6)) == (0, 0)
+    assert stats_of(lower, "", "D1", alone(escapes=6)) == (6, 6)
+    assert stats_of(lower.replace("o . .", "o o ."), "", "D1", alone(escapes=6)) == (0, 0)
 
 
 def test_patterns_are_thought_well_of() -> None:
@@ -530,8 +512,8 @@ def test_patterns_are_thought_well_of() -> None:
         . . . . . . .
         . . . . . . .
     """
-    assert prior_of(board, "G1", "D2", alone(patterns=6)) == (6, 6)
-    assert prior_of(board, "G1", "E2", alone(patterns=6)) == (0, 0)
+    assert stats_of(board, "G1", "D2", alone(patterns=6)) == (6, 6)
+    assert stats_of(board, "G1", "E2", alone(patterns=6)) == (0, 0)
 
 
 def test_nearness_is_thought_well_of() -> None:
@@ -541,11 +523,11 @@ def test_nearness_is_thought_well_of() -> None:
     before = {"F8": 4, "H7": 4, "J9": 2}
     both = {"F6": 8 + 4, "E6": 8 + 2, "E7": 4 + 2, "G8": 4}
     expected = {**last, **before, **both, "B2": 0, "A5": 0, "J1": 0}
-    assert {name: prior_of(empty, "G7 E5", name, alone(near=8)) for name in expected} == {
+    assert {name: stats_of(empty, "G7 E5", name, alone(near=8)) for name in expected} == {
         name: (value, value) for name, value in expected.items()
     }
-    assert prior_of(empty, "G7 pass", "G8", alone(near=8)) == (4, 4)
-    assert prior_of(empty, "", "E5", alone(near=8)) == (0, 0)
+    assert stats_of(empty, "G7 pass", "G8", alone(near=8)) == (4, 4)
+    assert stats_of(empty, "", "E5", alone(near=8)) == (0, 0)
 
 
 def test_self_atari_is_thought_badly_of() -> None:
@@ -557,22 +539,22 @@ def test_self_atari_is_thought_badly_of() -> None:
         . o . o .
         . . . . .
     """
-    assert prior_of(board, "", "C2", alone(self_ataris=6)) == (6, 0)
-    assert prior_of(board.replace("o x o", "o . o"), "", "C3", alone(self_ataris=6)) == (0, 0)
+    assert stats_of(board, "", "C2", alone(self_ataris=6)) == (6, 0)
+    assert stats_of(board.replace("o x o", "o . o"), "", "C3", alone(self_ataris=6)) == (0, 0)
 
 
 def test_eyes_are_kept() -> None:
     """True ones; a false one may be filled. To pass is as bad, but where there is nothing else to play."""
-    assert prior_of(TWO_EYES, "", "A1", alone(eyes=6)) == (6, 0)
-    assert prior_of(TWO_EYES, "", "F1", alone(eyes=6)) == (0, 0)
-    assert prior_of(FALSE_EYE, "G1", "B2", alone(eyes=6), first="white") == (0, 0)
-    assert prior_of(TWO_EYES, "", "pass", alone(eyes=6)) == (6, 0)
+    assert stats_of(TWO_EYES, "", "A1", alone(eyes=6)) == (6, 0)
+    assert stats_of(TWO_EYES, "", "F1", alone(eyes=6)) == (0, 0)
+    assert stats_of(FALSE_EYE, "G1", "B2", alone(eyes=6), first="white") == (0, 0)
+    assert stats_of(TWO_EYES, "", "pass", alone(eyes=6)) == (6, 0)
     full = """
         . x .
         x x x
         . x .
     """
-    assert prior_of(full, "", "pass", alone(eyes=6, even=2)) == (2, 1)
+    assert stats_of(full, "", "pass", alone(eyes=6, even=2)) == (2, 1)
 
 
 def test_the_first_lines_are_thought_badly_of_where_nothing_stands() -> None:
@@ -587,13 +569,13 @@ def test_the_first_lines_are_thought_badly_of_where_nothing_stands() -> None:
         . . . . . . .
     """
     names = {"A1": 6, "A2": 0, "B1": 6, "A3": 0, "B5": 3, "C6": 3, "C5": 0, "G7": 6, "D4": 0, "F4": 3}
-    assert {name: prior_of(board, "", name, alone(edges=6))[0] for name in names} == names
-    assert prior_of(board, "", "G7", alone(edges=6)) == (6, 0)
+    assert {name: stats_of(board, "", name, alone(edges=6))[0] for name in names} == names
+    assert stats_of(board, "", "G7", alone(edges=6)) == (6, 0)
 
 
 @pytest.mark.parametrize(("ko", "suicide"), RULES)
 @pytest.mark.parametrize(("rows", "columns"), SHAPES)
-def test_priors_are_those_of_the_oracle(rows: int, columns: int, ko: str, suicide: bool) -> None:
+def test_initial_statistics_are_those_of_the_oracle(rows: int, columns: int, ko: str, suicide: bool) -> None:
     """Of every legal move at positions of random games, exactly."""
     rules = go(rows=rows, columns=columns, ko=ko, suicide=suicide, max_plies=max(60, rows * columns // 2))
     choice, counts = random.Random(rows), Counter[Fraction]()
@@ -607,7 +589,7 @@ def test_priors_are_those_of_the_oracle(rows: int, columns: int, ko: str, suicid
     assert len(counts) > 10
 
 
-def test_priors_and_expert_find_a_capture_at_once() -> None:
+def test_initial_statistics_and_expert_find_a_capture_at_once() -> None:
     """With five playouts the move that takes eight stones has had most of them."""
     board = """
         . . . . . . . . .

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_playout_baselines import ALL_GAMES, start_of, teach
+from simulations import teach
+from test_playout_baselines import ALL_GAMES, start_of
 from test_policies import Search, Simulation, policy_moves
 
 import ucd_envs
+from ucd_envs.foreign.callbacks import rules_without_game
 from ucd_envs.rules import State
 from ucd_envs.structs import fields
 from ucd_planners.playouts.last_good_reply import MEMORY, LastGoodReply, replies_of, replies_to_two_of
@@ -137,9 +139,7 @@ def test_replies_stay_over_the_turns_of_a_game() -> None:
 
 def test_replies_to_two_moves_need_memory() -> None:
     """4,000 actions ask for 64 megabytes, 65,535 for 17 gigabytes."""
-    from ucd_envs.foreign.callbacks import facts
-
-    assert len(LastGoodReply().memory(facts("many", 2, 4000, 9))) > 2 * 2 * 4000**2
+    assert len(LastGoodReply().memory(rules_without_game("many", 2, 4000, 9))) > 2 * 2 * 4000**2
     with pytest.raises(ValueError, match=r"^replies to two moves need 17179607040 bytes in many.*: length must be 1$"):
-        LastGoodReply().memory(facts("many", 2, 65535, 9))
-    assert len(LastGoodReply(length=1).memory(facts("many", 2, 65535, 9))) < 2**20
+        LastGoodReply().memory(rules_without_game("many", 2, 65535, 9))
+    assert len(LastGoodReply(length=1).memory(rules_without_game("many", 2, 65535, 9))) < 2**20

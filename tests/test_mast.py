@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_playout_baselines import ALL_GAMES, chi_square, limit, start_of, teach
+from simulations import teach
+from test_playout_baselines import ALL_GAMES, chi_square, limit, start_of
 from test_policies import Search, Simulation, first_suggestion, policy_moves
 
 import ucd_envs

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from simulations import teach
 from test_mast import SMALLEST
-from test_playout_baselines import ALL_GAMES, chi_square, limit, start_of, teach
+from test_playout_baselines import ALL_GAMES, chi_square, limit, start_of
 from test_policies import Search, Simulation, first_suggestion, policy_moves
 
 import ucd_envs
@@ -242,7 +243,7 @@ def test_a_table_that_grows_changes_nothing() -> None:
     memory = large.worker.sim.memories[0]
     for _ in range(8):
         memory = policy.grown(memory)
-    large.worker.work = large.worker.sim._replace(memories=(memory, *large.worker.sim.memories[1:]))
+    large.worker.sim.remember(0, memory)
     before, grams = len(small.worker.sim.memories[0]), Grams(policy)
     for _ in range(300):
         one, two = small.simulation(), large.simulation()

@@ -13,15 +13,13 @@ import pytest
 from test_policies import GAMES, Search, first_suggestion
 
 import ucd_envs
-from ucd_envs.kernels import IS_LEGAL, LEGAL_ACTIONS, compiled, kernel
-from ucd_envs.rules import Rules, State
+from ucd_envs.kernels import IS_LEGAL, LEGAL_ACTIONS, kernel
+from ucd_envs.rules import State
 from ucd_planners import rave, uct
-from ucd_planners.playouts import PlayoutPolicy
 from ucd_planners.playouts.last_good_reply import LastGoodReply
 from ucd_planners.playouts.mast import MAST
 from ucd_planners.playouts.n_grams import NGrams
 from ucd_planners.playouts.pool_rave import PoolRAVE
-from ucd_planners.search.interface import LEARN, WORK
 from ucd_planners.selection.rave import RAVE
 
 THREE = "three players"
@@ -37,21 +35,6 @@ def start_of(game: str, settings: dict[str, Any]) -> State:
     if game == THREE:
         return hash_game.rules(seed=5, players=3, width=8, branching=5, plies=12).initial_state()
     return ucd_envs.make_rules(game, **settings).initial_state()
-
-
-def teach(
-    rules: Rules, policy: PlayoutPolicy, memory: np.ndarray, moves: Sequence[tuple[int, int]], payoffs: Sequence[float]
-) -> bool:
-    """Lets a policy learn from a simulation of these moves, each by a player; whether there is room for another."""
-    record, listed = np.zeros(WORK.itemsize, np.uint8), np.array([player << 16 | action for player, action in moves], np.int32)
-    work = record.view(WORK)[0]
-    work.moves, work.path_room, work.count, work.payoffs[: rules.players] = (
-        listed.ctypes.data,
-        len(listed),
-        len(listed),
-        payoffs,
-    )
-    return bool(compiled(policy.learn, LEARN)(work, memory))
 
 
 def chi_square(counts: Sequence[int], expected: Sequence[float]) -> float:
@@ -164,13 +147,13 @@ def test_other_parameters_have_ranges_too(kind: Any, name: str, value: Any, erro
 
 
 @kernel(LEGAL_ACTIONS)
-def nothing_listed(board, state, actions):
+def nothing_listed(config, state, actions):
     """As a game does whose callback into Python has failed."""
     return np.int64(0)
 
 
 @kernel(IS_LEGAL)
-def nothing_playable(board, state, action):
+def nothing_playable(config, state, action):
     """As a game does whose callback into Python has failed."""
     return np.bool_(False)
 

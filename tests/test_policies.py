@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 from searching import Search as Stepper
+from simulations import WrittenSimulation
 
 import ucd_envs
-from ucd_envs.kernels import compiled, kernel
+from ucd_envs.kernels import kernel
 from ucd_envs.rules import Rules, State
 from ucd_envs.structs import fields
 from ucd_planners import Planner, cmc, rave, ucd, uct
@@ -21,7 +22,8 @@ from ucd_planners.go.initial import STRENGTHS
 from ucd_planners.notation import planner_from
 from ucd_planners.playouts import BHRF, CMC, MAST, POLICIES, GoExpert, GoInitial, LastGoodReply, NGrams, PoolRAVE
 from ucd_planners.playouts.cmc import MEMORY, tiles_of
-from ucd_planners.search.interface import LEARN, SUGGEST, WORK, actions_of, learn_nothing, moves_of
+from ucd_planners.search.interface import LEARN, SUGGEST, learn_nothing
+from ucd_planners.search.sim import action_list, trace
 from ucd_planners.selection.ucd import UCD
 
 GAMES: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -34,6 +36,7 @@ GAMES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("leftright", {"steps": 16}),
 )
 UCT = UCD(c=0.3, table=False)
+OR_REFERENCE = "or a reference such as my_module:my_name"
 Tile = tuple[int, int, int]
 """Player, earlier and later action."""
 
@@ -54,8 +57,8 @@ class Search(Stepper):
     def simulation(self) -> Simulation:
         """The next one."""
         path, payoffs = self.step()
-        work = fields(self.worker.sim.record, WORK)
-        moves = [(move >> 16, move & 0xFFFF) for move in self.worker.sim.moves[: work.count].tolist()]
+        sim = self.worker.sim
+        moves = [(move >> 16, move & 0xFFFF) for move in sim.trace[: sim.record.traced.length].tolist()]
         states = [self.start]
         for player, action in moves:
             assert states[-1].player == player
@@ -63,7 +66,7 @@ class Search(Stepper):
         assert states[-1].over
         assert states[-1].payoffs() == payoffs
         assert [action for _, action in moves[: len(path)]] == [action for _, action, _ in path]
-        return Simulation(states, moves, int(work.descent), payoffs)
+        return Simulation(states, moves, int(sim.record.leaf_depth), payoffs)
 
 
 def policy_moves(state: State) -> list[int]:
@@ -162,15 +165,8 @@ def test_among_equal_tiles_each_move_is_as_frequent() -> None:
 
 def first_suggestion(state: State, moves: list[tuple[int, int]], policy: CMC, memory: np.ndarray, seed: int) -> int:
     """What a policy suggests after these moves."""
-    rules = state.rules
-    record, listed = np.zeros(WORK.itemsize, np.uint8), np.array([player << 16 | action for player, action in moves], np.int32)
-    room = np.zeros(rules.actions, np.int32)
-    work = fields(record, WORK)
-    work.moves, work.path_room, work.actions, work.action_room = listed.ctypes.data, len(listed), room.ctypes.data, len(room)
     rng = np.random.SeedSequence(seed).generate_state(2, np.uint64)
-    kernels = rules.kernels
-    arguments = (kernels.playout_actions, kernels.is_playable, rules.config, state.array(), work, len(moves), memory, rng)
-    return int(compiled(policy.suggest, SUGGEST)(*arguments))
+    return WrittenSimulation(state.rules).suggestions(state, moves, policy, memory, [rng])[0]
 
 
 @pytest.mark.parametrize("preset", [uct, ucd, rave])
@@ -189,7 +185,7 @@ def test_with_prob_0_a_search_is_the_one_without(game: str, settings: dict[str, 
 @kernel(SUGGEST)
 def lowest(playout_actions, is_playable, config, state, graph, sim, memory, rng):
     """The lowest move of the random policy, and a note that it was asked."""
-    actions = actions_of(w)
+    actions = action_list(sim)
     memory[0] = min(memory[0] + 1, 250)
     listed = playout_actions(config, state, actions)
     found = actions[0]
@@ -206,9 +202,9 @@ def silent(playout_actions, is_playable, config, state, graph, sim, memory, rng)
 
 
 @kernel(LEARN)
-def note(w, memory):
+def note(sim, memory):
     """Notes the last move of a simulation."""
-    memory[1] = moves_of(w)[w.count - 1] & 0xFF
+    memory[1] = trace(sim)[sim.traced.length - 1] & 0xFF
     memory[2] += 1
     return np.bool_(True)
 
@@ -321,7 +317,7 @@ def test_rave_counts_what_policies_play() -> None:
     for _ in range(300):
         counts.update(set(search.simulation().moves))
     graph = search.graph
-    found = graph.amaf[search.root][:, 0].reshape(2, -1)
+    found = graph.node_action_stats[search.root][:, 0].reshape(2, -1)
     assert {(player, action): int(count) for (player, action), count in np.ndenumerate(found) if count} == counts
 
 
@@ -362,28 +358,28 @@ def test_policies_can_be_written(text: str, policies: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "priors"),
+    ("text", "initial"),
     [
         ("uct(initial='go_initial')", GoInitial()),
         ("rave(initial='go_initial(even=2, near=0.5)', policies='mast')", GoInitial(even=2, near=0.5)),
         ("uct(initial='')", None),
     ],
 )
-def test_priors_can_be_written(text: str, priors: Any) -> None:
+def test_initial_statistics_can_be_written(text: str, initial: Any) -> None:
     """As policies can."""
     planner = planner_from(text, playouts=10)
-    assert planner.initial == priors
-    assert priors is None or str(priors) in repr(planner)
+    assert planner.initial == initial
+    assert initial is None or str(initial) in repr(planner)
 
 
 @pytest.mark.parametrize(
     ("text", "error"),
     [
         ("uct(policies=3)", "policies must be written as text, such as 'cmc(prob=0.5)', not 3"),
-        ("uct(policies='cmd')", f"unknown policy 'cmd': expected one of {', '.join(POLICIES)}"),
-        ("uct(initial='go')", "unknown priors 'go': expected one of go_initial"),
-        ("uct(initial=1)", "priors must be written as text, such as 'go_initial', not 1"),
-        ("uct(initial='go_initial go_initial')", "a planner has one kind of priors, not 'go_initial go_initial'"),
+        ("uct(policies='cmd')", f"unknown policy 'cmd': expected one of {', '.join(POLICIES)}, {OR_REFERENCE}"),
+        ("uct(initial='go')", f"unknown initial statistics 'go': expected one of go_initial, {OR_REFERENCE}"),
+        ("uct(initial=1)", "initial must be written as text, such as 'go_initial', not 1"),
+        ("uct(initial='go_initial go_initial')", "a planner has one kind of initial statistics, not 'go_initial go_initial'"),
         ("uct(initial='go_initial(far=1)')", f"go_initial has no parameter 'far': expected one of {', '.join(STRENGTHS)}"),
         ("uct(policies='pool_rave')", f"PoolRAVE needs a selection that keeps RAVE values, such as RAVE(), not {UCT}"),
         ("uct(policies='cmc(b=1)')", "cmc has no parameter 'b': expected one of prob, threshold"),

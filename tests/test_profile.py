@@ -22,7 +22,6 @@ from ucd_planners.go.patterns import PATTERNS, codes
 from ucd_planners.go.shapes import SHAPES, GoShapes
 from ucd_planners.playouts import CMC
 from ucd_planners.playouts.recording import LOCALITY, NEAR, Locality
-from ucd_planners.search.interface import WORK
 from ucd_planners.selection.ucd import UCD
 
 SIGNATURE = (2000, 211720, 58539, 201679, 64353, 8252, 104583)
@@ -45,10 +44,9 @@ def test_near_moves_are_counted(game: str, settings: dict[str, Any], add: str) -
     near = pairs = 0
     for _ in range(100):
         search.step()
-        work = search.worker.sim
-        moves = [move & 0xFFFF for move in work.moves.tolist()]
-        record = work.record.view(WORK)[0]
-        for i in range(max(int(record.descent), 1), int(record.count)):
+        sim = search.worker.sim
+        moves = [move & 0xFFFF for move in sim.trace.tolist()]
+        for i in range(max(int(sim.record.leaf_depth), 1), int(sim.record.traced.length)):
             if max(moves[i - 1], moves[i]) < rows * columns:
                 (a, b), (c, d) = divmod(moves[i - 1], columns), divmod(moves[i], columns)
                 pairs += 1
@@ -65,15 +63,14 @@ def test_moves_of_patterns_are_counted() -> None:
     matched = moves = answers = 0
     for _ in range(30):
         search.step()
-        work = search.worker.sim
-        record, state = work.record.view(WORK)[0], search.start
-        for i in range(int(record.count)):
-            action = int(work.moves[i]) & 0xFFFF
-            if i >= record.descent:
+        sim, state = search.worker.sim, search.start
+        for i in range(int(sim.record.traced.length)):
+            action = int(sim.trace[i]) & 0xFFFF
+            if i >= sim.record.leaf_depth:
                 moves += 1
                 found = action < 49 and surroundings(state, action) in known
                 matched += found
-                answers += found and i > 0 and action in around(int(work.moves[i - 1]) & 0xFFFF)
+                answers += found and i > 0 and action in around(int(sim.trace[i - 1]) & 0xFFFF)
             state = state.after(action)
     m = fields(search.worker.sim.memories[0], SHAPES)
     assert (int(m.matched), int(m.answers), int(m.moves)) == (matched, answers, moves)
