@@ -1,8 +1,6 @@
-"""A playout policy in one file: in Hex, whoever is attacked at a bridge answers on its other cell.
+"""Two playout policies in one file: `near` answers beside the last move in any board game, `bridges` knows Hex.
 
-Two stones are bridged where they have two empty neighbours in common: when the enemy takes one, the other joins them.
-
-From the folder of this file: `ucd match --game hex --size 5 --a "uct(policies=write_a_policy:near)" --b uct --playouts 100`.
+From the folder of this file: `ucd match --game hex --size 5 --a "uct(policies=write_a_policy:bridges)" --b uct --playouts 100`.
 """
 
 from __future__ import annotations
@@ -14,14 +12,32 @@ import numpy as np
 
 from ucd_envs.games.hex import CONFIG, STATE
 from ucd_envs.kernels import action_of_move, kernel
+from ucd_envs.rng import below
 from ucd_envs.rules import Rules
-from ucd_envs.structs import fields
+from ucd_envs.structs import configuration, fields, record
 from ucd_planners.arena.match import Match, play_match
 from ucd_planners.search.interface import SUGGEST, PlayoutPolicy
-from ucd_planners.search.sim import trace
+from ucd_planners.search.sim import action_list, trace
 
+BOARD = record(("rows", np.int64), ("columns", np.int64), ("each", np.int64))
+"""The memory of `near`: sides of the board, and the number of actions for each cell."""
 AROUND = np.array([[-1, 0], [-1, 1], [0, 1], [1, 0], [1, -1], [0, -1]])
 """The six neighbours of a cell, one after the other; every second one touches the one between."""
+
+
+@kernel(SUGGEST)
+def answer_near(playout_actions, is_playable, config, state, graph, sim, memory, rng):
+    """Returns one of the playable actions at most one row and one column from the last move, at random, or -1."""
+    m, actions, count = fields(memory, BOARD), action_list(sim), np.uint64(0)
+    if sim.traced.length == 0:
+        return np.int64(-1)
+    last = action_of_move(trace(sim)[sim.traced.length - 1]) // m.each
+    for i in range(playout_actions(config, state, actions)):
+        cell = np.int64(actions[i]) // m.each
+        if abs(cell // m.columns - last // m.columns) <= 1 and abs(cell % m.columns - last % m.columns) <= 1:
+            actions[count] = actions[i]
+            count += np.uint64(1)
+    return np.int64(actions[below(rng, count)]) if count > 0 else np.int64(-1)
 
 
 @kernel()
@@ -53,7 +69,29 @@ def save_bridge(playout_actions, is_playable, config, state, graph, sim, memory,
 
 @dataclass(frozen=True)
 class Near(PlayoutPolicy):
-    """Answers attacks on bridges; prob: how often it is asked for a move of a playout, 0 to 1."""
+    """Answers beside the last move; prob: how often it is asked for a move of a playout, 0 to 1."""
+
+    prob: float = 0.5
+
+    @property
+    def suggest(self) -> Any:
+        """The kernel that suggests moves."""
+        return answer_near
+
+    def memory(self, rules: Rules) -> np.ndarray:
+        """Returns the sides of the board. Raises ValueError for a game whose settings name none."""
+        rows, columns = (rules.settings.get(name) for name in ("rows", "columns"))
+        if rows is None or columns is None:
+            raise ValueError(f"near knows boards of rows and columns, not {rules}")
+        return configuration(BOARD, rows=rows, columns=columns, each=max(1, rules.actions // (rows * columns)))
+
+
+@dataclass(frozen=True)
+class Bridges(PlayoutPolicy):
+    """In Hex, answers an attack on a bridge on its other cell; prob: how often it is asked, 0 to 1.
+
+    Two stones are bridged where they have two empty neighbours in common: when the enemy takes one, the other joins them.
+    """
 
     prob: float = 1.0
 
@@ -65,15 +103,15 @@ class Near(PlayoutPolicy):
     def memory(self, rules: Rules) -> np.ndarray:
         """Returns no memory. Raises ValueError for another game than Hex."""
         if rules.name != "hex_v0":
-            raise ValueError(f"near knows Hex only, not {rules}")
+            raise ValueError(f"bridges knows Hex only, not {rules}")
         return np.zeros(0, np.uint8)
 
 
-near = Near
-"""The name in texts of planners, such as uct(policies="write_a_policy:near(prob=0.5)")."""
+near, bridges = Near, Bridges
+"""The names in texts of planners, such as uct(policies="write_a_policy:near(prob=0.5)")."""
 
 
 if __name__ == "__main__":
-    match = Match("hex", "uct(policies=write_a_policy:near)", "uct", {"size": 7}, {"playouts": 500}, games=60, seed=1)
+    match = Match("hex", "uct(policies=write_a_policy:bridges)", "uct", {"size": 7}, {"playouts": 500}, games=60, seed=1)
     score = play_match(match).score()
     print(f"with the policy UCT wins {sum(score.payoffs):.0f} of {score.games} games against UCT without, at equal playouts")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from searching import Search, after, close
 from simulations import WrittenSimulation
-from write_a_policy import Near
+from write_a_policy import Bridges, Near
 from write_a_selection import tuned
 
 import ucd_envs
@@ -50,28 +50,37 @@ def test_a_selection_is_a_short_file() -> None:
     assert len((ROOT / "examples" / "write_a_selection.py").read_text().splitlines()) < 100
 
 
-@pytest.mark.parametrize("subject", [Near(), tuned(), tuned(c=0.3, table=True)], ids=str)
+@pytest.mark.parametrize("subject", [Near(), Bridges(), tuned(), tuned(c=0.3, table=True)], ids=str)
 def test_a_policy_and_a_selection_keep_their_contracts(subject: Any) -> None:
-    """The check of user-defined kernels finds no fault; the policy knows one of its games."""
+    """The check of user-defined kernels finds no fault; a policy knows some of its games."""
     report = ucd_planners.check(subject)
     assert report.passed, str(report)
-    assert len(report.games) == (1 if isinstance(subject, Near) else len(GAMES))
+    assert len(report.games) == {Near: 3, Bridges: 1}.get(type(subject), len(GAMES))
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])
-def test_a_match_knows_a_policy_by_its_reference(elsewhere: bool, tmp_path: Path) -> None:
+def test_a_match_knows_a_game_a_selection_and_a_policy_by_their_references(elsewhere: bool, tmp_path: Path) -> None:
     """In the folder of its file, or anywhere with that folder on the path of imports; on two processes."""
     environment = dict(os.environ)
     if elsewhere:
         parts = [str(ROOT / "examples"), *filter(None, [environment.get("PYTHONPATH")])]
         environment["PYTHONPATH"] = os.pathsep.join(parts)
-    words = ["match", "--game", "hex", "--size", "5", "--a", "uct(policies=write_a_policy:near)", "--b", "uct"]
-    words += ["--playouts", "100", "--games", "4", "--jobs", "2"]
+    words = ["match", "--game", "write_a_game:rules", "--a", "write_a_selection:tuned(c=0.5)"]
+    words += ["--b", "uct(policies=write_a_policy:near)", "--playouts", "100", "--games", "4", "--jobs", "2"]
     command = [sys.executable, "-P", "-c", "import sys; from ucd_planners.cli import main; sys.exit(main())", *words]
     folder = tmp_path if elsewhere else ROOT / "examples"
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=folder, env=environment)
     assert done.returncode == 0, done.stderr
     assert "write_a_policy:near" in done.stdout
+
+
+def test_near_answers_beside_the_last_move() -> None:
+    """On Hex 5x5 after C3 every answer is one of its eight neighbours that are empty, and all of them come."""
+    state = after(ucd_envs.make_rules("hex", size=5), 12, 6)
+    found = WrittenSimulation(state.rules).suggestions(
+        state, [(0, 12), (1, 6)], Near(1.0), Near().memory(state.rules), [seeded(seed) for seed in range(200)]
+    )
+    assert set(found) == {0, 1, 2, 5, 7, 10, 11}
 
 
 @pytest.mark.parametrize(
@@ -91,13 +100,13 @@ def test_the_policy_answers_an_attack_on_a_bridge(moves: str, answer: str | None
     for name in moves.split():
         listed.append((state.player, state.action_named(name)))
         state = state.after(listed[-1][1])
-    found = WrittenSimulation(state.rules).suggestions(state, listed, Near(), Near().memory(state.rules), [seeded(1)])
+    found = WrittenSimulation(state.rules).suggestions(state, listed, Bridges(), Bridges().memory(state.rules), [seeded(1)])
     assert found == [-1 if answer is None else state.action_named(answer)]
 
 
 def test_the_policy_is_stronger_than_chance() -> None:
     """UCT with the policy wins more than two in three games of Hex against UCT at equal playouts."""
-    match = Match("hex", "uct(policies=write_a_policy:near)", "uct", {"size": 7}, {"playouts": 200}, games=150, seed=1)
+    match = Match("hex", "uct(policies=write_a_policy:bridges)", "uct", {"size": 7}, {"playouts": 200}, games=150, seed=1)
     assert play_match(match).score().interval[0] > 2 / 3
 
 

@@ -1,16 +1,16 @@
-"""An expert's Go playouts, move after move by the first rule that applies, as in MoGo and Fuego.
+"""An expert's Go playouts: each move follows the first rule that applies, as in MoGo and Fuego.
 
 Sources: Gelly, Wang, Munos and Teytaud 2006, section 3.2; Enzenberger and Mueller 2009. The rules in their order:
 
-    captures          takes the chain of the last move, if that has put it in atari
-    escapes           saves an own chain in atari that stands beside the last move: by a stone on its liberty that leaves it two
-                      liberties or takes something, or by taking a chain in atari that touches it
+    captures          takes the chain of the last move, if it is in atari
+    escapes           saves an own chain in atari beside the last move: by a stone on its liberty that leaves it two liberties
+                      or takes something, or by taking a chain in atari that touches it
     patterns          plays the middle of a pattern of patterns.py on the eight points around the last move
     global_captures   takes a chain in atari anywhere
 
-Of several moves of one kind each has the same probability. Where there is none the move is left to the game; after a pass and
-at the root of a game only the last rule applies. All of these are moves of the game's random policy too, so no true eye is
-filled. Patterns refuse self-atari of more than a single stone: moves that take nothing and leave a chain one liberty.
+Moves of one kind have equal probabilities. If no rule applies, the move is left to the next policy. After a pass and at the
+start of a game only the last rule applies. Every suggestion is a move of the game's random policy, so no true eye is filled.
+Patterns refuse self-atari of more than a single stone: moves that take nothing and leave a chain with one liberty.
 
 Chains count pairs of a stone and an empty neighbour: one in atari has all its pairs at one point.
 """
@@ -36,16 +36,16 @@ from ucd_planners.search.sim import action_list, trace
 
 PARTS = ("captures", "escapes", "patterns", "global_captures", "refuses_self_atari")
 MEMORY = record(*((part, np.uint8) for part in PARTS), ("shapes", np.uint8, (CODES // 8,)))
-"""What every memory is: which parts are on, and the table of patterns."""
+"""Memory of the policy: the parts that are on, and the table of patterns."""
 ALONE = np.uint64(4) * ROOM
-"""Neighbours of a point with four empty ones. No pattern has these."""
+"""`around` of a point with four empty neighbours, which is no middle of a pattern."""
 BLOCK = np.uint64(32)
-"""Points that are looked at together. The last block may go beyond the board, not beyond the arrays."""
+"""Points that are compared together. The last block may go beyond the board, not beyond the arrays."""
 
 
 @kernel(SUGGEST)
 def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng):
-    """A move by the first rule that applies, or -1."""
+    """Returns a move by the first rule that applies, or -1."""
     length = sim.traced.length
     b, s, m = fields(config, CONFIG), fields(state, STATE), fields(memory, MEMORY)
     found, moves = action_list(sim), trace(sim)
@@ -68,7 +68,7 @@ def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng
 
 @kernel()
 def captures_at(b, s, state, p, found):
-    """Lists where the enemy chain of a point is taken, if it is in atari; how many moves that is."""
+    """Lists the move that takes the enemy chain of a point, if that is in atari; returns the number of moves."""
     if not is_thin(s, np.uint8(2 - s.player), p):
         return U0
     return listed(b, s, state, last_liberty(s, np.uint64(s.chain[p])), found, U0)
@@ -76,7 +76,7 @@ def captures_at(b, s, state, p, found):
 
 @kernel()
 def escapes_beside(b, s, state, p, found):
-    """Lists the moves that save own chains in atari beside a point; how many these are."""
+    """Lists the moves that save own chains in atari beside a point; returns their number."""
     n, own = U0, np.uint8(s.player + 1)
     if not (is_thin(s, own, p + U1) | is_thin(s, own, p - U1) | is_thin(s, own, p + UP) | is_thin(s, own, p - UP)):
         return n
@@ -93,7 +93,7 @@ def escapes_beside(b, s, state, p, found):
 
 @kernel()
 def captures_beside(b, s, state, chain, found, n):
-    """Adds to n listed moves those that take chains in atari which touch an own chain; how many they then are."""
+    """Adds to n listed moves those that take a chain in atari beside an own chain; returns the new number."""
     enemy, stone = np.uint8(2 - s.player), chain
     while True:
         for q in (stone + U1, stone - U1, stone + UP, stone - UP):
@@ -106,7 +106,7 @@ def captures_beside(b, s, state, chain, found, n):
 
 @kernel()
 def patterns_around(b, s, state, m, p, found):
-    """Lists the middles of patterns on the eight points around a point; how many these are."""
+    """Lists the middles of patterns on the eight points around a point; returns their number."""
     empty, shaped, n = U0, U0, U0
     for q in (p + U1, p - U1, p + UP, p - UP, p + UP + U1, p + UP - U1, p - UP + U1, p - UP - U1):
         found[empty] = q
@@ -124,7 +124,7 @@ def patterns_around(b, s, state, m, p, found):
 
 @kernel()
 def captures_anywhere(b, s, state, found):
-    """Lists where enemy chains in atari are taken; how many moves these are."""
+    """Lists the moves that take enemy chains in atari; returns their number."""
     start, end = np.uint64(b.point[U0]), np.uint64(b.point[np.uint64(b.rows * b.columns - 1)])
     n, enemy = U0, np.uint8(2 - s.player)
     while start <= end:
@@ -138,7 +138,7 @@ def captures_anywhere(b, s, state, found):
 
 @kernel()
 def any_named(s, colour, start):
-    """Whether any of a block of points names a chain that may be in atari; many are compared at once."""
+    """Whether any point of a block names a chain that may be in atari. LLVM compares many at once."""
     named = np.uint16(0)
     for p in range(start, start + BLOCK):
         named |= np.uint16(is_named(s, colour, p))
@@ -159,14 +159,14 @@ def is_thin(s, colour, p):
 
 @kernel()
 def has_few_pairs(s, chain):
-    """Whether a chain has not more pairs than one in atari may: two at a point need three stones, three five, four seven."""
+    """Whether a chain has few enough pairs to be in atari: two at one point need three stones, three five, four seven."""
     pairs = s.liberties[chain]
     return (pairs <= np.uint16(4)) & (np.uint16(pairs + pairs) <= np.uint16(s.length[chain] + np.uint16(1)))
 
 
 @kernel()
 def listed(b, s, state, p, found, n):
-    """Adds a point, or nothing for 0, to n listed ones if it is not there yet and the random policy may play it; how many."""
+    """Adds a point to n listed ones if it is new and the random policy may play it; returns the new number. 0 adds nothing."""
     if p == U0 or not sensible(b, s, state, p, s.player):
         return n
     for i in range(n):
@@ -178,14 +178,14 @@ def listed(b, s, state, p, found, n):
 
 @kernel()
 def pairs_at(s, p, chain):
-    """How many of a point's neighbours are stones of a chain."""
+    """Returns the number of a point's neighbours that are stones of a chain."""
     e, w, d, u = s.chain[p + U1], s.chain[p - U1], s.chain[p - UP], s.chain[p + UP]
     return np.uint64(e == chain) + np.uint64(w == chain) + np.uint64(d == chain) + np.uint64(u == chain)
 
 
 @kernel()
 def last_liberty(s, chain):
-    """The liberty of a chain in atari, 0 for one with more. Needs a chain with few pairs, which ends the search soon."""
+    """Returns the liberty of a chain in atari, 0 for a chain with more. Needs a chain with few pairs."""
     stone = chain
     while s.around[stone] < ROOM:
         stone = np.uint64(s.next[stone])
@@ -195,7 +195,7 @@ def last_liberty(s, chain):
 
 @kernel()
 def empty_beside(s, stone):
-    """An empty point beside a stone. Needs one."""
+    """Returns an empty point beside a stone. Needs one."""
     if s.colour[stone + U1] == EMPTY:
         return stone + U1
     if s.colour[stone - U1] == EMPTY:
@@ -217,7 +217,7 @@ def takes(s, p, player):
 
 @kernel()
 def in_atari(s, p, player):
-    """0 where a stone on an empty point takes something or has two liberties then; else 1 for a lone one, more for a chain."""
+    """Returns 0 if a stone on an empty point takes something or gets two liberties, else 1 if alone, more for a chain."""
     if s.around[p] >= ROOM << U1 or takes(s, p, player):
         return U0
     own, stones, only = np.uint8(player + 1), U1, U0
@@ -235,7 +235,7 @@ def in_atari(s, p, player):
 
 @kernel()
 def common_liberty(s, chain, p, only):
-    """The one point that is `only`, if that is not 0, and every liberty of a chain but its liberty p; 0: none; p: several."""
+    """Returns the only point among a chain's liberties without p, and `only` unless that is 0; 0 for none, p for several."""
     pairs = np.uint64(s.liberties[chain]) - pairs_at(s, p, chain)
     if pairs > np.uint64(4):
         return p
@@ -256,8 +256,9 @@ def common_liberty(s, chain, p, only):
 class GoExpert(PlayoutPolicy):
     """Captures, escapes and patterns near the last move, then captures anywhere.
 
-    prob: how often a playout's move is asked for, 0 to 1; the others: whether there are moves of that kind, and whether
-    patterns refuse to leave chains in atari. Raises TypeError or ValueError for anything else.
+    prob: probability of asking the policy for a move, 0 to 1; captures, escapes, patterns, global_captures: whether the rule
+    is on; refuses_self_atari: whether patterns refuse to leave chains in atari. Raises TypeError or ValueError for anything
+    else.
     """
 
     prob: float = 1.0
@@ -274,11 +275,11 @@ class GoExpert(PlayoutPolicy):
 
     @property
     def suggest(self) -> Any:
-        """A move of the first kind that there is."""
+        """Suggests a move by the first rule that applies."""
         return suggest
 
     def memory(self, rules: Rules) -> np.ndarray:
-        """Which parts are on, and the patterns. Raises ValueError for another game than Go."""
+        """Returns memory with the parts that are on and the patterns. Raises ValueError for another game than Go."""
         check_game("go_expert", rules)
         memory = np.zeros(MEMORY.itemsize, np.uint8)
         m = fields(memory, MEMORY)

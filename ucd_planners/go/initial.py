@@ -1,12 +1,12 @@
-"""What an expert of Go thinks of moves before any is tried, as virtual playouts [Gelly and Silver 2007, section 6].
+"""Initial statistics of Go: virtual playouts of untried moves by an expert's features [Gelly and Silver 2007, section 6].
 
-Each move is taken to have had `even` playouts, half of them won, and for what it is or does others beside:
+Each move begins with `even` playouts, half of them won. Each feature that it has adds others:
 
     captures      won     it takes a chain
     escapes       won     it saves an own chain in atari as in go_expert.py, whether near the last move or not
     patterns      won     it is the middle of a pattern of patterns.py
     near          won     it is on the eight points around the last move; half as many on the sixteen around these, and half of
-                          both around the move before
+                          both around the move before the last
     self_ataris   lost    it takes nothing and leaves a chain of two stones or more in atari
     eyes          lost    the random policy would not play it: it fills a true eye, or passes while there is something to play
     edges         lost    it is on the first line with no stone around; half as many on the second
@@ -33,16 +33,16 @@ from ucd_planners.search.sim import trace
 
 STRENGTHS = ("even", "captures", "escapes", "patterns", "near", "self_ataris", "eyes", "edges")
 MEMORY = record(*((name, np.float32) for name in STRENGTHS), ("shapes", np.uint8, (CODES // 8,)))
-"""What the kernel reads: how many playouts each feature counts, and the table of patterns."""
+"""Parameters of the kernel: the playouts that each feature adds, and the table of patterns."""
 MOST = 1e6
 NOTHING, HALF, ONE = np.float32(0), np.float32(0.5), np.float32(1)
 STONES = np.uint64(0x5555)
-"""The lower bit of each pair of a code; a pair of different bits is a stone."""
+"""Lower bits of the pairs of a code. A pair of different bits is a stone."""
 
 
 @kernel(INITIAL)
 def initial(config, state, sim, memory, actions, values):
-    """Writes for each action how many virtual playouts it has and how many of them are won."""
+    """Writes the virtual playouts of each action, and those of them that are won."""
     b, s, m = fields(config, CONFIG), fields(state, STATE), fields(memory, MEMORY)
     cells, columns = np.int64(b.rows * b.columns), np.int64(b.columns)
     last, before = move_at(sim, sim.traced.length - 1, cells), move_at(sim, sim.traced.length - 2, cells)
@@ -75,7 +75,7 @@ def initial(config, state, sim, memory, actions, values):
 
 @kernel()
 def move_at(sim, place, cells):
-    """The point of one of a simulation's moves as an action, -1 for none and for a pass."""
+    """Returns the cell of a simulation's move as an action, -1 for no move or a pass."""
     if place < 0:
         return np.int64(-1)
     action = action_of_move(trace(sim)[place])
@@ -84,7 +84,7 @@ def move_at(sim, place, cells):
 
 @kernel()
 def by_distance(action, other, columns):
-    """1 around a point, 1/2 around that, else 0."""
+    """Returns 1 within one step of a point, 1/2 at two steps, else 0."""
     if other < 0:
         return NOTHING
     steps = max(apart(action, other, columns))
@@ -93,7 +93,7 @@ def by_distance(action, other, columns):
 
 @kernel()
 def by_line(b, action):
-    """1 on the first line, 1/2 on the second, else 0."""
+    """Returns 1 on the first line, 1/2 on the second, else 0."""
     row, column = np.int64(action // b.columns), np.int64(action % b.columns)
     line = min(row, np.int64(b.rows) - 1 - row, column, np.int64(b.columns) - 1 - column)
     return ONE if line == 0 else HALF if line == 1 else NOTHING
@@ -101,7 +101,7 @@ def by_line(b, action):
 
 @kernel()
 def saves(s, p, player):
-    """Whether a stone on an empty point saves an own chain in atari, by two liberties there or by taking something."""
+    """Whether a stone on an empty point saves an own chain in atari, by two liberties or by taking something."""
     if in_atari(s, p, player) != U0:
         return False
     own, enemy = np.uint8(player + 1), np.uint8(2 - player)
@@ -115,7 +115,7 @@ def saves(s, p, player):
 
 @kernel()
 def touches_atari(s, chain, colour):
-    """Whether a chain touches one of a colour that is in atari."""
+    """Whether a chain touches a chain of a colour in atari."""
     stone = chain
     while True:
         for q in (stone + U1, stone - U1, stone + UP, stone - UP):
@@ -128,9 +128,9 @@ def touches_atari(s, chain, colour):
 
 @dataclass(frozen=True)
 class GoInitial(Initial):
-    """Virtual playouts by what a move of Go is and does.
+    """Virtual playouts by the features of a move of Go.
 
-    Each parameter is how many of them a feature counts, 0 to 1e6; with 0 it is off. Raises TypeError or ValueError for
+    Each parameter is the number of playouts that a feature adds, 0 to 1e6; 0 turns it off. Raises TypeError or ValueError for
     anything else.
     """
 
@@ -150,11 +150,11 @@ class GoInitial(Initial):
 
     @property
     def kernel(self) -> Any:
-        """What writes the virtual playouts."""
+        """Writes the virtual playouts."""
         return initial
 
     def memory(self, rules: Rules) -> np.ndarray:
-        """The strengths and the patterns. Raises ValueError for another game than Go."""
+        """Returns the parameters and the patterns. Raises ValueError for another game than Go."""
         check_game("go_initial", rules)
         memory = np.zeros(MEMORY.itemsize, np.uint8)
         m = fields(memory, MEMORY)

@@ -1,14 +1,14 @@
-"""Shapes of three by three points whose middle is worth a move: the patterns of MoGo.
+"""Patterns of MoGo: three by three points whose middle is worth a move.
 
 Source: Gelly, Wang, Munos and Teytaud 2006, "Modification of UCT with Patterns in Monte-Carlo Go", figures 2 to 5. A pattern is
-a diagram with the move in its middle. It holds in all eight symmetries and with the colours swapped, whoever is to move, but
-where `x_moves` says that the player with the diagram's x must be.
+a diagram with the move in its middle. It holds in all eight symmetries and for either player to move, with the colours swapped.
+With `x_moves` it holds only if the player with the diagram's x is to move.
 
     x  o   a stone of one colour, of the other        .   an empty point
     X  O   a stone of that colour or an empty point   ?   any point of the board
                                                       -   outside the board
 
-The table has a bit for each of the 4^8 surroundings of a point, as its mover sees them: `code` is its number.
+The table has a bit for each of the 4^8 surroundings of a point as the mover sees them; `code` numbers them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ucd_envs.kernels import kernel
 from ucd_envs.rules import Rules
 
 FREE, OWN, ENEMY, OUTSIDE = 0, 1, 2, 3
-"""Two bits of a code."""
+"""Values of two bits of a code."""
 CODES = 4**8
 MEANINGS = {
     "x": (OWN,),
@@ -41,9 +41,9 @@ SWAPPED = {FREE: FREE, OWN: ENEMY, ENEMY: OWN, OUTSIDE: OUTSIDE}
 
 @dataclass(frozen=True)
 class Pattern:
-    """A diagram, its lines from the top, and what its move does.
+    """A diagram with its lines from the top, and a name for its move.
 
-    but: diagrams that must not hold at the same time, turned as this one is; x_moves: whether only x may make the move.
+    but: diagrams in the same orientation that must not hold at the same time; x_moves: whether only x may make the move.
     """
 
     name: str
@@ -65,17 +65,17 @@ PATTERNS = (
     Pattern("on the side, go beneath a stone from one's own", "?ox ?.X ---", x_moves=True),
     Pattern("on the side, cut beneath a stone", "?ox x.o ---", x_moves=True),
 )
-"""Those that x must make are so in the paper."""
+"""`x_moves` is as in the paper."""
 
 
 def points(diagram: str) -> tuple[str, ...]:
-    """The eight signs round the middle, line by line."""
+    """Returns the eight signs around the middle, line by line."""
     signs = diagram.replace(" ", "")
     return (*signs[:4], *signs[5:])
 
 
 def turned(signs: tuple[str, ...], symmetry: int) -> tuple[str, ...]:
-    """The signs after one of the eight symmetries: the lower two bits are quarter turns, the upper one mirrors."""
+    """Returns the signs after a symmetry, 0 to 7: the lower two bits are quarter turns, the upper one mirrors."""
     a, b, c, d, e, f, g, h = signs
     if symmetry & 4:
         a, b, c, d, e, f, g, h = c, b, a, e, d, h, g, f
@@ -85,13 +85,13 @@ def turned(signs: tuple[str, ...], symmetry: int) -> tuple[str, ...]:
 
 
 def codes_of(signs: tuple[str, ...], swap: bool) -> Iterator[int]:
-    """The codes that a diagram stands for, with x the mover's or, swapped, the other's."""
+    """Yields the codes that match a diagram, with x as the mover, or with `swap` as the opponent."""
     for found in product(*(MEANINGS[sign] for sign in signs)):
         yield sum((SWAPPED[colour] if swap else colour) << 2 * place for place, colour in enumerate(found))
 
 
 def codes(pattern: Pattern) -> set[int]:
-    """The codes that a pattern stands for."""
+    """Returns the codes that match a pattern."""
     found: set[int] = set()
     for symmetry in range(8):
         for swap in (False,) if pattern.x_moves else (False, True):
@@ -103,19 +103,19 @@ def codes(pattern: Pattern) -> set[int]:
 
 
 def is_go(rules: Rules) -> bool:
-    """Whether a game is Go, played by its kernels."""
+    """Whether a game is Go with its own kernels."""
     return rules.name == "go_v0" and rules.live is None
 
 
 def check_game(name: str, rules: Rules) -> None:
-    """Raises ValueError for another game than Go; name: who knows no other."""
+    """Raises ValueError for another game than Go; name: the policy for the message."""
     if not is_go(rules):
         raise ValueError(f"{name} knows Go only, not {rules}")
 
 
 @cache
 def table() -> np.ndarray:
-    """A bit for each code that any pattern stands for: [CODES / 8] uint8, the lowest bits first."""
+    """Returns a bit for each code, set if a pattern matches it: [CODES / 8] uint8, the lowest bits first."""
     bits = np.zeros(CODES, np.uint8)
     bits[sorted(set().union(*map(codes, PATTERNS)))] = 1
     return np.packbits(bits, bitorder="little")
@@ -123,7 +123,7 @@ def table() -> np.ndarray:
 
 @kernel()
 def code(s, p, player):
-    """The number of a point's surroundings as a player sees them."""
+    """Returns the number of a point's surroundings as a player sees them, below CODES."""
     word = np.uint64(two_bits(s.colour[p + UP - U1]))
     word |= two_bits(s.colour[p + UP]) << U2
     word |= two_bits(s.colour[p + UP + U1]) << U4
@@ -138,7 +138,7 @@ def code(s, p, player):
 
 @kernel()
 def two_bits(colour):
-    """A colour in two bits: the border, which is 4, becomes 3."""
+    """Returns a colour in two bits: the border, 4, becomes 3."""
     return np.uint64(colour) - (np.uint64(colour) >> U2)
 
 

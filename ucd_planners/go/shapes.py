@@ -1,4 +1,4 @@
-"""What Go playouts are like: a policy that suggests nothing and counts the moves that an expert's pattern has."""
+"""Records of Go playouts: a policy that suggests nothing and counts moves that match a pattern of the expert."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ SHAPES = record(
     ("shapes", np.uint8, (CODES // 8,)),
     ("max_plies", np.int64),
 )
-"""`matched` of `moves`, and `answers` of those around the move before; the board; the table of patterns; behind it
-[max_plies + 1] rows of [POINTS] uint8: of every move's position the points that are the middle of a pattern for the mover."""
+"""`moves` of playouts, those `matched` by a pattern, and `answers`, the matched ones around the move before; the board; the
+table of patterns. Behind it lie the middles: [max_plies + 1, POINTS] uint8."""
 SHAPES_BYTES = np.uint64(SHAPES.itemsize)
 BYTE = np.dtype(np.uint8)
 
 
 @kernel(inline=True)
 def middles_of(memory, m):
-    """[longest + 1, POINTS] uint8."""
+    """[max_plies + 1, POINTS] uint8: for each move, the points that were the middle of a pattern for its mover."""
     return array_at(np.uint64(memory.ctypes.data) + SHAPES_BYTES, (m.max_plies + 1, POINTS), BYTE)
 
 
 @kernel(SUGGEST)
 def look(playout_actions, is_playable, config, state, graph, sim, memory, rng):
-    """Notes, by action, which empty points are the middle of a pattern now."""
+    """Notes the empty points that are the middle of a pattern now; suggests nothing."""
     length = sim.traced.length
     b, s, m = fields(config, CONFIG), fields(state, STATE), fields(memory, SHAPES)
     row = middles_of(memory, m)[np.uint64(length)]
@@ -52,7 +52,7 @@ def look(playout_actions, is_playable, config, state, graph, sim, memory, rng):
 
 @kernel(LEARN)
 def compare(sim, memory):
-    """Counts the moves of a playout; a pass is the middle of nothing, and around no point."""
+    """Counts the moves of a playout. A pass matches no pattern and has no points around it."""
     m, moves = fields(memory, SHAPES), trace(sim)
     rows = middles_of(memory, m)
     for i in range(sim.leaf_depth, sim.traced.length):
@@ -67,22 +67,22 @@ def compare(sim, memory):
 
 @dataclass(frozen=True)
 class GoShapes(PlayoutPolicy):
-    """Records how many moves of playouts an expert's patterns have."""
+    """Counts the moves of playouts that match a pattern of the expert."""
 
     prob = 1.0
 
     @property
     def suggest(self) -> Any:
-        """Nothing, after a look at the position."""
+        """Suggests nothing, and notes the patterns of the position."""
         return look
 
     @property
     def learn(self) -> Any:
-        """Counts a playout's moves."""
+        """Counts the moves of a playout."""
         return compare
 
     def memory(self, rules: Rules) -> np.ndarray:
-        """Nothing is counted. Raises ValueError for another game than Go."""
+        """Returns memory with all counts at 0. Raises ValueError for another game than Go."""
         check_game("go_shapes", rules)
         memory = np.zeros(SHAPES.itemsize + (rules.max_plies + 1) * POINTS, np.uint8)
         m = fields(memory, SHAPES)
@@ -92,6 +92,6 @@ class GoShapes(PlayoutPolicy):
         return memory
 
     def begin(self, memory: np.ndarray, goes_on: bool) -> None:
-        """Nothing is counted."""
+        """Sets all counts to 0."""
         m = fields(memory, SHAPES)
         m.matched = m.answers = m.moves = 0

@@ -1,4 +1,4 @@
-"""Playout policies, what may be played in a simulation after its descent, and priors, what is thought of moves before it."""
+"""Playout policies suggest moves of playouts; initial statistics are virtual playouts of untried moves."""
 
 from __future__ import annotations
 
@@ -38,6 +38,6 @@ POLICIES: dict[str, Callable[..., PlayoutPolicy]] = {
     "pool_rave": PoolRAVE,
     "go_expert": GoExpert,
 }
-"""Every policy by the name that it has in a planner's text."""
+"""Every policy by its name in a planner's text."""
 INITIAL: dict[str, Callable[..., Initial]] = {"go_initial": GoInitial}
-"""All priors by name."""
+"""Every kind of initial statistics by its name in a planner's text."""

@@ -1,20 +1,21 @@
-"""Background History Reply Forest: moves that the search has tried after the same last moves are replies in playouts [BHRF].
+"""Background History Reply Forest: playouts repeat replies that the search tried after the same last moves [BHRF section 4].
 
-A pattern is a move, the reply, with its context: the last L = 1, 2, 3, ... moves before it, of all players, in its simulation.
-The patterns that match a reply of a descent are taken in the order of L: each known one has one more simulation and what that
-paid the reply's player; the first one that is not known becomes known and ends it. Playouts teach nothing. In a playout, with
-probability `prob`, the longest context that matches the last moves and has a reply that may be played is asked [BHRF Algorithms
-1-4]. What may be played is what the game's random policy may play: in Go no reply fills an eye.
+A pattern is a reply with its context: the last L = 1, 2, 3, ... moves before it, of all players. Descents teach patterns,
+playouts do not. For each reply of a descent the matching patterns are visited in the order of L. A known pattern counts one
+more simulation and the payoff of the reply's player. The first unknown pattern is added and ends the visit.
 
-    choice="soft_uct"     one of these replies is drawn in proportion to mean + b sqrt(ln(sum n) / n), the sum over all replies
-                          of the context [BHRF eq. 1]; it is suggested with the probability of its mean, else nothing is
-    choice="last_reply"   the longest context that matches suggests the reply last taken in a descent, if that may be played
+In a playout the policy is asked with probability `prob`. It uses the longest context that matches the last moves and has a
+playable reply [BHRF Algorithms 1-4]. Playable is what the game's random policy may play: in Go no reply fills an eye.
 
-Patterns are kept over the turns of a game, and memory grows with them up to `most_bytes`. There, when one more simulation of
-the longest game might find no room, the patterns with the fewest simulations are forgotten: all up to the smallest number of
-simulations that leaves at most half as many patterns as there may be before a simulation. A context whose replies are all
-forgotten goes with its last reply; since a pattern has no more simulations than that of the same reply with a shorter context,
-it then has no longer context either.
+    choice="soft_uct"     draws a reply in proportion to mean + b sqrt(ln(sum n) / n), the sum over all replies of the context
+                          [BHRF eq. 1], and suggests it with the probability of its mean, else nothing. [BHRF Algorithm 3]
+                          accepts by the UCT estimate instead of the mean.
+    choice="last_reply"   suggests the reply last taken in a descent after the longest matching context, if that is playable
+
+Patterns are kept over the turns of a game. Memory grows with them up to `most_bytes`. There, if a simulation of the longest
+game might find no room, the patterns with the fewest simulations are forgotten: all up to the smallest number of simulations
+that leaves at most half of the patterns that fit before a simulation. A context is forgotten with the last of its replies. A
+pattern never has more simulations than the same reply with a shorter context, so a forgotten context has no longer ones.
 
 The contexts are a trie: from the root by the last move, from there by the one before it, and so on.
 """
@@ -46,9 +47,8 @@ MEMORY = record(
     ("contexts", np.int64),
     ("places", np.int64),
 )
-"""What every memory begins with: b, how many contexts of one move there are, the actions, the longest game, how many patterns
-there is room for, and how many patterns, contexts of two moves and more, and places of replies are taken. Behind it lie the
-contexts and the replies."""
+"""Header of the memory. `singles`: number of contexts of one move; `room`: number of patterns that fit; `patterns`, `contexts`
+of two moves or more, and `places` of replies: numbers in use. Behind it lie the contexts and the replies."""
 CONTEXT = record(
     ("parent", np.int32),
     ("move", np.int32),
@@ -59,53 +59,53 @@ CONTEXT = record(
     ("most", np.float32),
     ("spare", np.int32),
 )
-"""A context: the one without its earliest move, 0 where a place is free, that move, how many are longer by one, the reply last
-taken, the place of its first reply and their number, the largest weight of one, STALE where weights are not right, and what
-makes its size a power of two."""
+"""A context. `parent`: the context without the earliest move, 0 for a free place; `move`: that earliest move; `children`:
+number of contexts longer by one move; `last`: the reply last taken; `first`, `replies`: place of the first reply and their
+number; `most`: the largest weight of a reply, STALE if weights are outdated; `spare`: makes the size a power of two."""
 REPLY = record(("move", np.int32), ("weight", np.float32), ("count", np.float32), ("paid", np.float32))
-"""A pattern: the reply, its weight in a draw, its simulations and their payoffs in sum."""
+"""A pattern: the reply, its weight in a draw, the number of its simulations and the sum of their payoffs."""
 MEMORY_BYTES, CONTEXT_BYTES = np.uint64(MEMORY.itemsize), np.uint64(CONTEXT.itemsize)
 ENTRIES, PLACES = 2, 4
-"""Of contexts and of replies for each pattern. The replies of a context have room for a power of two; for more they move to
-twice the room, so that r of them have taken fewer than 4 r places."""
+"""Contexts and places of replies for each pattern. The replies of a context have room for a power of two and move to twice the
+room when it is full, so r of them have used fewer than 4 r places."""
 PATTERN_BYTES = ENTRIES * CONTEXT.itemsize + PLACES * REPLY.itemsize
 CHOICES = ("soft_uct", "last_reply")
 MOST_B, MOST_BYTES = 10**6, 2**35
 MOST = np.float32(2**24)
-"""The largest count of a pattern: with more, single precision would not be exact, and the pattern stays as it is."""
+"""Largest count of a pattern. Beyond it single precision is not exact, so the pattern no longer changes."""
 PATIENCE = np.uint64(16)
-"""After so many replies that were not kept, the largest weight of those that are left is looked up."""
+"""Number of rejected replies after which the largest remaining weight is computed."""
 STALE, ZERO, ONE, FRACTION = (np.float32(value) for value in (-1, 0, 1, 2.0**-32))
 U0, U1, U32 = np.uint64(0), np.uint64(1), np.uint64(32)
 HALF = np.uint64(2**32 - 1)
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-"""2**64 over the golden ratio: multiples of it lie far apart [Knuth, The Art of Computer Programming 3, section 6.4]."""
+"""2**64 divided by the golden ratio: its multiples lie far apart [Knuth, The Art of Computer Programming 3, section 6.4]."""
 READ_COUNTS = types.void(BYTES, types.float32[::1])
 COPY = types.void(BYTES, BYTES, types.float32, types.int32[::1])
 
 
 @kernel(inline=True)
 def contexts_of(memory, m):
-    """[1 + singles + 2 * room] CONTEXT: the root, those of one move in the order of the moves, then those of more by a hash."""
+    """[1 + singles + 2 * room] CONTEXT: the root, contexts of one move in the order of moves, then longer ones by hash."""
     return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES, (1 + m.singles + 2 * m.room,), CONTEXT)
 
 
 @kernel(inline=True)
 def replies_of(memory, m):
-    """[4 * room] REPLY."""
+    """[4 * room] REPLY: the replies of each context lie together."""
     before = np.uint64(1 + m.singles + 2 * m.room) * CONTEXT_BYTES
     return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + before, (4 * m.room,), REPLY)
 
 
 @kernel()
 def single(m, move):
-    """The context of one move."""
+    """Returns the context of one move."""
     return U1 + np.uint64(player_of_move(move) * m.actions + action_of_move(move))
 
 
 @kernel()
 def place_of(m, contexts, parent, move):
-    """The place of a context of two moves or more, or the free one where it belongs."""
+    """Returns the place of a context of two moves or more, or the free place where it belongs."""
     size, before = np.uint64(2 * m.room), np.uint64(1 + m.singles)
     place = ((((parent << U32 | np.uint64(move)) * GOLDEN) >> U32) * size) >> U32
     while True:
@@ -119,7 +119,7 @@ def place_of(m, contexts, parent, move):
 
 @kernel()
 def longest_context(memory, m, moves, count):
-    """The longest context with replies that matches the last of so many moves, 0 for none."""
+    """Returns the longest context with replies that matches the last of the first `count` moves, or 0."""
     if count == 0:
         return U0
     contexts, place = contexts_of(memory, m), count - 1
@@ -135,10 +135,10 @@ def longest_context(memory, m, moves, count):
 
 @kernel(SUGGEST)
 def suggest_softly(playout_actions, is_playable, config, state, graph, sim, memory, rng):
-    """A reply of the longest context that has a playable one, drawn by weight and accepted by its mean.
+    """Returns a reply of the longest context with a playable one, drawn by weight and accepted by its mean, or -1.
 
-    A reply is taken at random and kept with a probability in proportion to its weight; one that is not playable is moved behind
-    the others and the next taken from these. So all that are playable have their probabilities, though few are looked at.
+    A random reply is kept with a probability in proportion to its weight. One that is not playable moves behind the others and
+    the draw goes on among these. Every playable reply thus has its exact probability, though few are examined.
     """
     m, player = fields(memory, MEMORY), fields(state, HEADER).player
     contexts, replies = contexts_of(memory, m), replies_of(memory, m)
@@ -167,7 +167,7 @@ def suggest_softly(playout_actions, is_playable, config, state, graph, sim, memo
 
 @kernel()
 def weigh(m, c, replies):
-    """Writes mean + b sqrt(ln(sum n) / n) of a context's replies [BHRF eq. 1], and the largest."""
+    """Writes mean + b sqrt(ln(sum n) / n) of each reply of a context [BHRF eq. 1], and the largest of them."""
     first, end, total = np.uint64(c.first), np.uint64(c.first) + np.uint64(c.replies), 0.0
     for place in range(first, end):
         total += replies[place].count
@@ -180,7 +180,7 @@ def weigh(m, c, replies):
 
 @kernel()
 def largest(replies, first, count):
-    """The largest weight of so many replies."""
+    """Returns the largest weight of `count` replies."""
     most = ZERO
     for place in range(first, first + count):
         most = max(most, replies[place].weight)
@@ -197,7 +197,7 @@ def swap(a, b):
 
 @kernel(SUGGEST)
 def suggest_last(playout_actions, is_playable, config, state, graph, sim, memory, rng):
-    """The reply last taken after the longest context that matches, if it is playable."""
+    """Returns the reply last taken after the longest matching context if it is playable, else -1."""
     m = fields(memory, MEMORY)
     context = longest_context(memory, m, trace(sim), sim.traced.length)
     if context != U0:
@@ -210,7 +210,7 @@ def suggest_last(playout_actions, is_playable, config, state, graph, sim, memory
 
 @kernel(LEARN)
 def learn(sim, memory):
-    """Adds a simulation to the patterns of its descent; whether the longest game would find room now."""
+    """Adds a simulation to the patterns of its descent; returns whether the longest game still finds room."""
     m, moves = fields(memory, MEMORY), trace(sim)
     for place in range(U1, np.uint64(sim.leaf_depth)):
         add(memory, m, moves, place, np.float32(payoffs(sim)[np.uint64(player_of_move(moves[place]))]))
@@ -219,7 +219,7 @@ def learn(sim, memory):
 
 @kernel()
 def add(memory, m, moves, place, paid):
-    """Adds what was paid to the known patterns of the reply at a place of the moves, and to the shortest that is not known."""
+    """Adds a payoff to the known patterns of the reply at `place`, and to the shortest unknown one, which becomes known."""
     contexts, replies, reply, context = contexts_of(memory, m), replies_of(memory, m), moves[place], U0
     while place > U0:
         place -= U1
@@ -241,7 +241,7 @@ def add(memory, m, moves, place, paid):
 
 @kernel()
 def longer_context(memory, m, parent, move):
-    """The context that is longer by an earlier move; where there is none, a new one without replies."""
+    """Returns the context that is longer by an earlier move; adds one without replies if there is none."""
     contexts = contexts_of(memory, m)
     context = place_of(m, contexts, parent, move)
     c = contexts[context]
@@ -254,7 +254,7 @@ def longer_context(memory, m, parent, move):
 
 @kernel()
 def new_reply(m, c, replies):
-    """A reply that a context has from now on; if there is no place behind the others, all move to twice the room."""
+    """Returns a new reply of a context. If no place is left behind the others, all of them move to twice the room."""
     count, old = np.uint64(c.replies), np.uint64(c.first)
     if count & (count - U1) == U0:
         c.first = m.places
@@ -268,13 +268,13 @@ def new_reply(m, c, replies):
 
 @kernel()
 def copy_reply(old, new):
-    """Copies a reply but for its weight."""
+    """Copies a reply without its weight."""
     new.move, new.count, new.paid = old.move, old.count, old.paid
 
 
 @kernel(READ_COUNTS)
 def read_counts(memory, counts):
-    """Writes the simulations of all patterns, in any order: [patterns] float32."""
+    """Writes the number of simulations of every pattern, in any order: [patterns] float32."""
     m, read = fields(memory, MEMORY), U0
     contexts, replies = contexts_of(memory, m), replies_of(memory, m)
     for context in range(U1, np.uint64(contexts.size)):
@@ -286,9 +286,9 @@ def read_counts(memory, counts):
 
 @kernel(COPY)
 def copy(old, memory, fewest, moves):
-    """Copies the patterns with more than so many simulations, and their contexts, to memory that has learned nothing.
+    """Copies the patterns with more than `fewest` simulations, and their contexts, to empty memory.
 
-    moves: [longest game] int32, scratch.
+    moves: [max_plies] int32, scratch.
     """
     a, b = fields(old, MEMORY), fields(memory, MEMORY)
     old_contexts, old_replies, contexts, replies = (
@@ -310,7 +310,7 @@ def copy(old, memory, fewest, moves):
 
 @kernel()
 def same_context(old_contexts, context, memory, m, moves):
-    """The context of another memory that has the moves of a context; where there is none, a new one without replies."""
+    """Returns the context with the same moves in another memory; adds one without replies if there is none."""
     length = 0
     while old_contexts[context].parent != 0:
         moves[length] = old_contexts[context].move
@@ -326,9 +326,9 @@ def same_context(old_contexts, context, memory, m, moves):
 class BHRF(PlayoutPolicy):
     """Background History Reply Forest.
 
-    prob: epsilon, how often a playout's move is asked for, 0 to 1; choice: "soft_uct" or "last_reply"; b: how much replies of
-    few simulations are preferred, 0 to 1,000,000, by default as in [BHRF eq. 1]; most_bytes: the largest memory of a worker, at
-    which patterns are forgotten. Raises TypeError or ValueError for anything else.
+    prob: epsilon, the probability of asking the policy for a move, 0 to 1; choice: "soft_uct" or "last_reply"; b: preference
+    for replies with few simulations, 0 to 1,000,000, by default that of [BHRF eq. 1]; most_bytes: largest memory of a worker,
+    where patterns are forgotten. Raises TypeError or ValueError for anything else.
     """
 
     prob: float = 1.0
@@ -346,16 +346,16 @@ class BHRF(PlayoutPolicy):
 
     @property
     def suggest(self) -> Any:
-        """A reply of the longest context."""
+        """Suggests a reply of the longest matching context."""
         return suggest_softly if self.choice == "soft_uct" else suggest_last
 
     @property
     def learn(self) -> Any:
-        """Patterns of the descent."""
+        """Updates the patterns of a descent."""
         return learn
 
     def memory(self, rules: Rules) -> np.ndarray:
-        """No pattern, and room for those of one game. Raises ValueError where most_bytes is too small for that."""
+        """Returns memory without patterns and with room for one game. Raises ValueError if most_bytes is too small for that."""
         singles, max_plies = rules.players * rules.actions, rules.max_plies
         if self.most_patterns(rules) < max_plies:
             least = bytes_of(singles, max_plies)
@@ -368,18 +368,18 @@ class BHRF(PlayoutPolicy):
         return blank(head, max_plies)
 
     def most_patterns(self, rules: Rules) -> int:
-        """How many patterns there is room for in most_bytes."""
+        """Returns the number of patterns that fit in most_bytes."""
         return most_room(self.most_bytes, rules.players * rules.actions)
 
     def begin(self, memory: np.ndarray, goes_on: bool) -> None:
-        """Forgets all patterns, unless the game of the search before goes on."""
+        """Forgets all patterns unless the same game goes on."""
         m = fields(memory, MEMORY)
         if not goes_on:
             m.patterns, m.contexts, m.places = 0, 0, 0
             memory[MEMORY.itemsize : bytes_of(m.singles, 0) + m.room * ENTRIES * CONTEXT.itemsize] = 0
 
     def grown(self, memory: np.ndarray) -> np.ndarray:
-        """All patterns with twice the room or as much as most_bytes allows; where that is too little, those not forgotten."""
+        """Returns the memory with twice the room or all that most_bytes allows; if that is too little, forgets patterns."""
         m, fewest = fields(memory, MEMORY), 0.0
         most = most_room(self.most_bytes, int(m.singles))
         if m.patterns + m.max_plies > most:
@@ -392,17 +392,17 @@ class BHRF(PlayoutPolicy):
 
 
 def bytes_of(singles: int, room: int) -> int:
-    """A memory's size with so many contexts of one move and room for so many patterns."""
+    """Returns the size of a memory with `singles` contexts of one move and room for `room` patterns."""
     return MEMORY.itemsize + (1 + singles) * CONTEXT.itemsize + room * PATTERN_BYTES
 
 
 def most_room(most_bytes: int, singles: int) -> int:
-    """For how many patterns a memory of at most so many bytes has room."""
+    """Returns the number of patterns that fit in a memory of `most_bytes` bytes."""
     return max(0, (most_bytes - bytes_of(singles, 0)) // PATTERN_BYTES)
 
 
 def blank(head: np.ndarray, room: int) -> np.ndarray:
-    """Memory with the parameters of a head that has learned nothing."""
+    """Returns memory without patterns that has the parameters of a header."""
     memory = np.zeros(bytes_of(int(fields(head, MEMORY).singles), room), np.uint8)
     memory[: MEMORY.itemsize] = head[: MEMORY.itemsize]
     m = fields(memory, MEMORY)

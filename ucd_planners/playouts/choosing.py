@@ -1,9 +1,9 @@
-"""The choice of a move by values in [0, 1]: the best one, or each with a probability of Gibbs.
+"""Choice of a move by values in [0, 1]: the best one, or a draw from the Gibbs distribution.
 
     P(a) = exp(V(a) / tau) / sum of exp(V(b) / tau)         over the moves b that may be played
 
-Weights are whole numbers, in units of 2**-23 of the largest and rounded down, so that their sums are exact in any order; a move
-whose weight is less than one unit is not played.
+Weights are whole numbers in units of 2**-23 of the largest, rounded down. Their sums are therefore exact in any order. A move
+whose weight is less than one unit is never played.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ C0, C1, C2, C3, C4, C5, C6 = (np.float32(1 / math.factorial(power)) for power in
 
 @kernel(fastmath={"nnan", "nsz"})
 def largest(values, count):
-    """The largest of the first `count` values, 0 or more. The flags let LLVM compare several at once; there is no NaN here."""
+    """Returns the largest of the first `count` values, 0 or more. None may be NaN: LLVM compares several at once."""
     most = np.float32(0)
     for i in range(count):
         most = values[i] if values[i] > most else most
@@ -39,7 +39,7 @@ def largest(values, count):
 
 @kernel()
 def best(values, count, rng):
-    """The place of the largest of the first `count` values; among equals each with the same probability. Needs one."""
+    """Returns the place of the largest of the first `count` values, ties broken at random. Needs count > 0."""
     most, equals = largest(values, count), U0
     for i in range(count):
         equals += np.uint64(values[i] == most)
@@ -53,10 +53,12 @@ def best(values, count, rng):
 
 @kernel()
 def weigh(values, weights, count, scale):
-    """Writes the weights of the first `count` values; their sum. `scale` is 1 / (tau * ln 2); both arrays have `padded` places.
+    """Writes the weights of the first `count` values and returns their sum.
 
-    2**x is a power of two and the exponential series of the rest, of which 7 terms are exact to 2**-22. LLVM computes several
-    at once, but what is left over one after another: hence the values of no weight at the end.
+    scale: 1 / (tau * ln 2); values: [padded(count)] float32; weights: [padded(count)] uint32.
+
+    2**x is a power of two times the exponential series of the fraction; its first 7 terms are exact to 2**-22. LLVM computes
+    whole rows at once and remainders one by one, so the last row is filled with values of no weight.
     """
     most, total, whole_rows = largest(values, count), U0, (count + LEFT) & ~LEFT
     for i in range(count, whole_rows):
@@ -74,13 +76,13 @@ def weigh(values, weights, count, scale):
 
 @kernel()
 def part_of(total, rng):
-    """A random whole number in [0, total), total < 2**52."""
+    """Returns a random whole number in [0, total). Needs total < 2**52."""
     return np.uint64(unit(rng) * np.float64(total))
 
 
 @kernel()
 def gibbs(values, weights, count, scale, rng):
-    """A place among the first `count` values, each with its probability; arrays as in `weigh`. Needs one."""
+    """Draws a place among the first `count` values by their weights. Arrays are those of `weigh`. Needs count > 0."""
     rank, place = part_of(weigh(values, weights, count, scale), rng), U0
     while rank >= np.uint64(weights[place]):
         rank -= np.uint64(weights[place])
@@ -89,17 +91,17 @@ def gibbs(values, weights, count, scale, rng):
 
 
 def padded(count: int) -> int:
-    """Places for the values or weights of so many moves."""
+    """Returns `count` rounded up to whole rows: the length of the arrays of `weigh`."""
     return (count + int(LEFT)) & ~int(LEFT)
 
 
 def scale_of(tau: float) -> float:
-    """1 / (tau * ln 2)."""
+    """Returns 1 / (tau * ln 2)."""
     return 1 / (tau * math.log(2))
 
 
 def check_choice(choice: Any, tau: Any, epsilon: Any) -> None:
-    """Raises TypeError or ValueError for a choice that is none of CHOICES, a temperature or a probability out of range."""
+    """Raises ValueError for an unknown choice, TypeError or ValueError for a temperature or a probability out of range."""
     if choice not in CHOICES:
         raise ValueError(f"choice must be one of {', '.join(CHOICES)}, not {choice!r}")
     if not LEAST_TAU <= real("tau", tau) <= MOST_TAU:

@@ -1,13 +1,16 @@
-"""Contextual Monte Carlo: moves that went well after one's last move are played again [CMC sections 5 and 6].
+"""Contextual Monte Carlo: playouts repeat pairs of moves that won [CMC sections 5 and 6].
 
-A tile L(a1, a2) of a player holds the simulations in whose Monte-Carlo part the player played a1 and later a2, whatever came
-between; its value V is the mean of the player's payoffs in them [CMC eq. 3-4]. In a playout, with probability `prob`, the
-player whose last move was b plays the move a with the largest U(V(L(b, a))), among equals each with the same probability
+A tile L(a1, a2) holds the simulations in which a player played a1 and later a2 in the playout, with any moves between them. Its
+value V is the mean of the player's payoffs in them [CMC eq. 3-4]. With probability `prob`, a player whose last move was b plays
+the move a with the largest U(V(L(b, a))); ties are broken at random.
 
     U(x) = x if x > B, else 0                          B = threshold                        [CMC eq. 5, Algorithm 1]
 
-and where no move has U > 0 the playout goes on as without. A pair of moves that is played twice in a simulation counts twice.
-The tiles of one search are forgotten before the next.
+If no move has U > 0, the policy leaves the move to the next one. A pair played twice in a simulation counts twice. Tiles are
+cleared before each search.
+
+Three choices are ours, not the paper's: the order of the two moves of a tile counts; each player has its own tiles; and b is
+taken from the descent for a player's first move in a playout.
 """
 
 from __future__ import annotations
@@ -26,38 +29,38 @@ from ucd_planners.search.interface import LEARN, SUGGEST, PlayoutPolicy, probabi
 from ucd_planners.search.sim import action_list, payoffs, trace
 
 MEMORY = record(("threshold", np.float32), ("players", np.int64), ("actions", np.int64), ("max_plies", np.int64))
-"""What every memory begins with. Behind it lie the tiles, then room for one player's moves and for the values of a choice."""
+"""Header of the memory. Behind it lie the tiles, room for the moves of one player, and room for the values of a choice."""
 MEMORY_BYTES = np.uint64(MEMORY.itemsize)
 SINGLE, MOVE = np.dtype(np.float32), np.dtype(np.int32)
 MOST = np.float32(2**24)
-"""The largest count of a tile: with more, single precision would not be exact, and the tile stays as it is."""
+"""Largest count of a tile. Beyond it single precision is not exact, so the tile no longer changes."""
 ONE = np.float32(1)
 U0, U1, U2, U3, U16 = (np.uint64(n) for n in (0, 1, 2, 3, 16))
 
 
 @kernel(inline=True)
 def tiles_of(memory, m):
-    """[players, actions, actions, 2] float32: of a player's earlier and later move the simulations and the payoffs in sum."""
+    """[players, actions, actions, 2] float32: simulations and payoff sum, by player, earlier action and later action."""
     return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES, (m.players, m.actions, m.actions, 2), SINGLE)
 
 
 @kernel(inline=True)
 def own_of(memory, m):
-    """[max_plies + 1] int32."""
+    """[max_plies + 1] int32, scratch: the actions of one player in a playout."""
     tiles = np.uint64(m.players * m.actions * m.actions) << U3
     return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + tiles, (m.max_plies + 1,), MOVE)
 
 
 @kernel(inline=True)
 def values_of(memory, m):
-    """[actions] float32."""
+    """[actions] float32, scratch: the values of a choice."""
     room = (np.uint64(m.players * m.actions * m.actions) << U3) + (np.uint64(m.max_plies + 1) << U2)
     return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + room, (m.actions,), SINGLE)
 
 
 @kernel(SUGGEST)
 def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng):
-    """The move that did best after the mover's last one, if its value is above the threshold."""
+    """Returns the move with the best tile after the mover's last move, or -1 if no value is above the threshold."""
     length = sim.traced.length
     m = fields(memory, MEMORY)
     moves, actions, player = trace(sim), action_list(sim), fields(state, HEADER).player
@@ -88,7 +91,7 @@ def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng
 
 @kernel(LEARN)
 def learn(sim, memory):
-    """Adds a simulation to the tiles of all pairs of moves that one player made in its playout."""
+    """Adds a simulation to the tiles of all pairs of moves that one player made in the playout."""
     m = fields(memory, MEMORY)
     tiles, own, moves = tiles_of(memory, m), own_of(memory, m), trace(sim)
     for player in range(np.uint64(m.players)):
@@ -110,8 +113,8 @@ def learn(sim, memory):
 class CMC(PlayoutPolicy):
     """Contextual Monte Carlo.
 
-    prob: how often a playout's move is asked for, 0 to 1; threshold: B, the value that a move must be above, 0 to 1. The
-    defaults are the best of [CMC Figure 3]. Raises TypeError or ValueError for anything else.
+    prob: probability of asking the policy for a move, 0 to 1; threshold: B, the value that a move must exceed, 0 to 1. The
+    defaults are the best point of [CMC Figure 3]. Raises TypeError or ValueError for anything else.
     """
 
     prob: float = 0.35
@@ -123,16 +126,16 @@ class CMC(PlayoutPolicy):
 
     @property
     def suggest(self) -> Any:
-        """The move with the best tile."""
+        """Suggests the move with the best tile."""
         return suggest
 
     @property
     def learn(self) -> Any:
-        """Tiles of the playout."""
+        """Updates the tiles of a playout."""
         return learn
 
     def memory(self, rules: Rules) -> np.ndarray:
-        """No tile has a simulation."""
+        """Returns memory with empty tiles."""
         tiles = rules.players * rules.actions**2
         memory = np.zeros(MEMORY.itemsize + 8 * tiles + 4 * (rules.max_plies + 1 + rules.actions), np.uint8)
         m = fields(memory, MEMORY)

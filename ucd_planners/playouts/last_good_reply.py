@@ -1,13 +1,13 @@
-"""Last good reply: what last won as the answer to a move is answered again [Drake 2009; Baier and Drake 2010].
+"""Last good reply: playouts repeat the replies that last won [Drake 2009; Baier and Drake 2010].
 
-After each simulation, descent and playout, every move of a player who won (payoff above 1/2) becomes that player's reply to the
-move before it and, with length = 2, to the two moves before it; the newest reply stays. With `forgetting`, a move of a player
-who lost (payoff below 1/2) that is the stored reply is deleted. Draws change nothing. The moves before are whoever's they are:
-each of several players has replies of its own, and wins or loses by its own payoff.
+After each simulation every move of a winner (payoff above 1/2), in the descent or the playout, becomes that player's reply to
+the move before it and, with length = 2, to the two moves before it. The newest reply replaces the old one. With `forgetting`, a
+stored reply is deleted when its player loses with it (payoff below 1/2). Draws change nothing. The moves before a reply may be
+those of any player. Each player has its own replies, and wins or loses by its own payoff.
 
-In a playout the reply to the last two moves is played if the random policy may play it, else the reply to the last one, else
-the playout goes on as without. LGR-1 and LGR-2 of Drake are length = 1 and 2 without forgetting, LGRF-1 and LGRF-2 of Baier and
-Drake those with it. Replies are kept over the turns of one game.
+In a playout the reply to the last two moves is played if the random policy may play it, else the reply to the last move. If
+neither is playable, the move is left to the next policy. LGR-1 and LGR-2 of Drake are length = 1 and 2 without forgetting;
+LGRF-1 and LGRF-2 of Baier and Drake are the same with it. Replies are kept over the turns of one game.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from ucd_planners.search.interface import LEARN, SUGGEST, PlayoutPolicy, probabi
 from ucd_planners.search.sim import payoffs, trace
 
 MEMORY = record(("players", np.int64), ("actions", np.int64), ("length", np.int64), ("forgetting", np.int64))
-"""What every memory begins with. Behind it lie the replies to one move, then with length = 2 those to two."""
+"""Header of the memory. Behind it lie the replies to one move and, with length = 2, those to two moves."""
 MEMORY_BYTES = np.uint64(MEMORY.itemsize)
 REPLY = np.dtype(np.uint16)
 MOST_BYTES = 2**30
-"""Replies to two moves need no more than this."""
+"""Largest memory for replies to two moves."""
 U1 = np.uint64(1)
 
 
 @kernel(inline=True)
 def replies_of(memory, m):
-    """[players, actions] uint16: a player's reply to a move, its action + 1, or 0."""
+    """[players, actions] uint16: the reply of a player to an action, as action + 1, or 0."""
     return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES, (m.players, m.actions), REPLY)
 
 
 @kernel(inline=True)
 def replies_to_two_of(memory, m):
-    """[players, actions, actions] uint16, or no rows: a player's reply to two moves, the earlier one first."""
+    """[players, actions, actions] uint16: the reply of a player to two actions, the earlier one first; no rows for length 1."""
     ones = np.uint64(m.players * m.actions) << U1
     players = m.players if m.length > 1 else 0
     return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + ones, (players, m.actions, m.actions), REPLY)
@@ -49,7 +49,7 @@ def replies_to_two_of(memory, m):
 
 @kernel(SUGGEST)
 def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng):
-    """The reply to the last two moves if it may be played, else the reply to the last one."""
+    """Returns the reply to the last two moves if it is playable, else the reply to the last move if playable, else -1."""
     length = sim.traced.length
     m = fields(memory, MEMORY)
     if length == 0:
@@ -68,7 +68,7 @@ def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng
 
 @kernel(LEARN)
 def learn(sim, memory):
-    """Stores the replies of those who won, and forgets those of the others."""
+    """Stores the replies of winners, and with `forgetting` deletes those of losers."""
     m = fields(memory, MEMORY)
     moves, replies, replies_to_two = trace(sim), replies_of(memory, m), replies_to_two_of(memory, m)
     for i in range(np.int64(1), sim.traced.length):
@@ -85,7 +85,7 @@ def learn(sim, memory):
 
 @kernel()
 def changed(reply, action, paid):
-    """A stored reply, its action + 1 or 0, after a simulation with another reply."""
+    """Returns the new stored reply, action + 1 or 0, after `action` was played and paid."""
     if paid > 0.5:
         return np.uint16(action + 1)
     return np.uint16(0) if reply == action + 1 else np.uint16(reply)
@@ -95,9 +95,9 @@ def changed(reply, action, paid):
 class LastGoodReply(PlayoutPolicy):
     """Last good reply.
 
-    prob: how often a playout's move is asked for, 0 to 1; length: how many moves at most are replied to, 1 or 2; forgetting:
-    whether replies that lose are deleted. The defaults are LGRF-2 [Baier and Drake 2010]. Raises TypeError or ValueError for
-    anything else.
+    prob: probability of asking the policy for a move, 0 to 1; length: longest context of a reply in moves, 1 or 2;
+    forgetting: whether replies that lose are deleted. The defaults are LGRF-2 [Baier and Drake 2010]. Raises TypeError or
+    ValueError for anything else.
     """
 
     prob: float = 1.0
@@ -111,16 +111,16 @@ class LastGoodReply(PlayoutPolicy):
 
     @property
     def suggest(self) -> Any:
-        """The last good reply."""
+        """Suggests the last good reply."""
         return suggest
 
     @property
     def learn(self) -> Any:
-        """Replies of the simulation."""
+        """Updates the replies of a simulation."""
         return learn
 
     def memory(self, rules: Rules) -> np.ndarray:
-        """No reply is stored. Raises ValueError where replies to two moves would need more than MOST_BYTES."""
+        """Returns memory without replies. Raises ValueError if replies to two moves need more than MOST_BYTES."""
         contexts = rules.actions + (rules.actions**2 if self.length > 1 else 0)
         size = REPLY.itemsize * rules.players * contexts
         if size > MOST_BYTES:
@@ -131,6 +131,6 @@ class LastGoodReply(PlayoutPolicy):
         return memory
 
     def begin(self, memory: np.ndarray, goes_on: bool) -> None:
-        """Forgets all replies of another game."""
+        """Forgets all replies unless the same game goes on."""
         if not goes_on:
             memory[MEMORY.itemsize :] = 0

@@ -1,14 +1,15 @@
-"""MAST, move-average sampling technique: moves that went well anywhere are played [Finnsson and Bjornsson 2008, 2010].
+"""MAST, move-average sampling technique: playouts prefer actions that paid anywhere [Finnsson and Bjornsson 2008, 2010].
 
-Q(a) of a player is the mean of its payoffs in the simulations in which it played the action a, in the descent or the playout,
-each time counted; 1, the largest payoff, for an action that was never played, so that it will be. A playout's move is chosen
-by Q as told in choosing.py: with choice="gibbs" at the temperature tau, with choice="greedy" the best one, but with the
-probability epsilon left to the next policy and in the end to chance.
+Q(a) of a player is the mean of its payoffs in the simulations in which it played the action a, in the descent or the playout.
+Repeated actions count each time. Q of an action never played is 1, the largest payoff, so that it is tried. A playout's move is
+chosen by Q as choosing.py describes: with choice="gibbs" at the temperature tau, with choice="greedy" the best one. The greedy
+choice leaves a move to the next policy with probability epsilon.
 
-Most choices by Gibbs need no list of moves: an action is drawn from all, by weights that change after simulations only, until
-one comes that may be played; that leaves each of those its probability. After TRIES in vain the moves are listed.
+Most Gibbs choices need no list of moves. Actions are drawn from all actions until one is playable, by weights that change
+between simulations only. This keeps the probabilities of the playable ones in proportion. After TRIES failures the playable
+moves are listed.
 
-Before another search in the same game numbers and sums are multiplied by `decay` [Tak, Winands and Bjornsson 2014, move decay].
+Before another search in the same game counts and sums are multiplied by `decay` [Tak, Winands and Bjornsson 2014, move decay].
 """
 
 from __future__ import annotations
@@ -35,53 +36,53 @@ MEMORY = record(
     ("epsilon", np.float64),
     ("scale", np.float32),
 )
-"""What every memory begins with. Behind it lie sums, running weights, guides to these, means, and room for a choice."""
+"""Header of the memory. Behind it lie sums, running weights, guides to these, means, and room for a choice."""
 MEMORY_BYTES = np.uint64(MEMORY.itemsize)
 SUM, RUNNING, SINGLE, WEIGHT = (np.dtype(kind) for kind in (np.float64, np.uint64, np.float32, np.uint32))
 TRIES = 8
 SHIFT = np.uint64(21)
-"""A part of the weights is 2**21 units: a quarter of the largest weight."""
+"""Binary logarithm of the size of a part: 2**21 units, a quarter of the largest weight."""
 ONE = np.float32(1)
 U0, U1, U2, U4 = (np.uint64(n) for n in (0, 1, 2, 4))
 
 
 @kernel(inline=True)
 def sums_of(memory, m):
-    """[players, places, 2] float64: how often a player played an action, and the payoffs in sum."""
+    """[players, places, 2] float64: count and payoff sum of each action of a player."""
     return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES, (m.players, m.places, 2), SUM)
 
 
 @kernel(inline=True)
 def running_of(memory, m):
-    """[players, places] uint64: the weights of all actions up to each one."""
+    """[players, places] uint64: the sum of the weights of all actions up to each one."""
     room = np.uint64(m.players * m.places) << U4
     return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + room, (m.players, m.places), RUNNING)
 
 
 @kernel(inline=True)
 def guides_of(memory, m):
-    """[players, 4 * places] uint32: the actions at which equal parts of a player's weights begin."""
+    """[players, 4 * places] uint32: the action at which each part of a player's weights begins."""
     room = np.uint64(m.players * m.places) * np.uint64(24)
     return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + room, (m.players, m.places << 2), WEIGHT)
 
 
 @kernel(inline=True)
 def means_of(memory, m):
-    """[players, places] float32: Q."""
+    """[players, places] float32: Q of each action."""
     room = np.uint64(m.players * m.places) * np.uint64(40)
     return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + room, (m.players, m.places), SINGLE)
 
 
 @kernel(inline=True)
 def scratch_of(memory, m):
-    """[places] float32 and [places] uint32: room for the values and the weights of a choice."""
+    """[places] float32 and [places] uint32, scratch: the values and the weights of a choice."""
     room = np.uint64(memory.ctypes.data) + MEMORY_BYTES + np.uint64(m.players * m.places) * np.uint64(44)
     return array_at(room, (m.places,), SINGLE), array_at(room + (np.uint64(m.places) << U2), (m.places,), WEIGHT)
 
 
 @kernel(SUGGEST)
 def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng):
-    """A move by its mean."""
+    """Returns a move chosen by its mean, or -1."""
     m = fields(memory, MEMORY)
     player = np.uint64(fields(state, HEADER).player)
     if m.greedy:
@@ -111,7 +112,7 @@ def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng
 
 @kernel(LEARN)
 def learn(sim, memory):
-    """Adds a simulation to the means of what each player played, and sums up the weights."""
+    """Adds a simulation to the means of the actions played, and sums up the weights."""
     m = fields(memory, MEMORY)
     moves, sums, means = trace(sim), sums_of(memory, m), means_of(memory, m)
     for i in range(np.uint64(sim.traced.length)):
@@ -126,7 +127,7 @@ def learn(sim, memory):
 
 @kernel(types.void(BYTES, types.float64))
 def fade(memory, decay):
-    """Multiplies numbers and sums, which leaves the means; by 0, all actions have not been played."""
+    """Multiplies counts and sums by `decay`, which leaves the means. With 0 every action counts as never played."""
     m = fields(memory, MEMORY)
     sums, means = sums_of(memory, m), means_of(memory, m)
     for player in range(np.uint64(m.players)):
@@ -139,7 +140,7 @@ def fade(memory, decay):
 
 @kernel()
 def add_up_all(memory):
-    """Makes running weights and guides those of the means."""
+    """Computes running weights and guides of all players from the means."""
     m = fields(memory, MEMORY)
     means, weights, running, guides = means_of(memory, m), scratch_of(memory, m)[1], running_of(memory, m), guides_of(memory, m)
     for player in range(np.uint64(m.players)):
@@ -148,7 +149,7 @@ def add_up_all(memory):
 
 @kernel()
 def add_up(means, weights, running, guide, actions, scale):
-    """Sums up the weights of all actions, and notes where each part of them begins."""
+    """Writes the running weights of one player, and the action at which each part of them begins."""
     weigh(means, weights, actions, scale)
     part, total = U0, U0
     for i in range(actions):
@@ -163,9 +164,9 @@ def add_up(means, weights, running, guide, actions, scale):
 class MAST(PlayoutPolicy):
     """Move-average sampling technique.
 
-    prob: how often a playout's move is asked for, 0 to 1; choice: "gibbs" or "greedy"; tau: temperature of the former, 0.001 to
-    1000; epsilon: how often the latter leaves a move to chance, 0 to 1; decay: what is left of the statistics for the next
-    search in a game, 0 to 1. The defaults are ours. Raises TypeError or ValueError for anything else.
+    prob: probability of asking the policy for a move, 0 to 1; choice: "gibbs" or "greedy"; tau: temperature of "gibbs", 0.001
+    to 1000; epsilon: probability that "greedy" suggests nothing, 0 to 1; decay: factor of the statistics before the next
+    search of a game, 0 to 1. The defaults are ours. Raises TypeError or ValueError for anything else.
     """
 
     prob: float = 1.0
@@ -181,16 +182,16 @@ class MAST(PlayoutPolicy):
 
     @property
     def suggest(self) -> Any:
-        """A move by its mean."""
+        """Suggests a move by its mean."""
         return suggest
 
     @property
     def learn(self) -> Any:
-        """Means of the simulation's moves."""
+        """Updates the means of the actions played."""
         return learn
 
     def memory(self, rules: Rules) -> np.ndarray:
-        """No action has been played."""
+        """Returns memory in which no action has been played."""
         places = padded(rules.actions)
         memory = np.zeros(MEMORY.itemsize + (44 * rules.players + 8) * places, np.uint8)
         m = fields(memory, MEMORY)
@@ -200,7 +201,7 @@ class MAST(PlayoutPolicy):
         return memory
 
     def begin(self, memory: np.ndarray, goes_on: bool) -> None:
-        """Lets the statistics decay, or forgets those of another game."""
+        """Multiplies the statistics by `decay`, or forgets them if another game begins."""
         decay = float(self.decay) if goes_on else 0.0
         if decay == 0:
             memory[MEMORY.itemsize :] = 0

@@ -1,19 +1,19 @@
-"""N-gram selection: a move is as good as the sequences that end with it [Tak, Winands and Bjornsson 2012, NST].
+"""N-gram selection: the value of a move is that of the sequences that it ends [Tak, Winands and Bjornsson 2012, NST].
 
-An n-gram of a player is n moves in a row, whoever made the first of them, of which the player made the last; R is the mean of
-the player's payoffs in the simulations in which it was played, in the descent or the playout, each time counted. The value of
-a move after the moves x, y is
+An n-gram of a player is n moves in a row, the last one made by the player and the others by anyone. R is the mean of the
+player's payoffs in the simulations in which the n-gram was played, in the descent or the playout. Repetitions count each time.
+The value of a move a after the moves x, y is
 
     V(a) = mean of those of R(a), R(y, a), R(x, y, a) that are known
 
-where R(a) is known always and 1, the largest payoff, for an action that was never played; a longer one is known from `least`
-simulations on. A playout's move is chosen by V as told in choosing.py: with choice="gibbs" at the temperature tau, with
-choice="greedy" the best one, but with the probability epsilon left to the next policy and in the end to chance.
+R(a) is always known: it is 1, the largest payoff, for an action never played. A longer n-gram is known from `least` simulations
+on. A playout's move is chosen by V as choosing.py describes: with choice="gibbs" at the temperature tau, with choice="greedy"
+the best one. The greedy choice leaves a move to the next policy with probability epsilon.
 
-There is a place for every n-gram of 1 or 2 moves; those of 3 are in a table that grows while it may: it is at most half full,
-and all is under `most_bytes`. Then 3-grams are forgotten, those of the fewest simulations first and those of equally many
-together, until a quarter of the places is left at most. Before another search in the same game numbers and sums are multiplied
-by `decay` [Tak, Winands and Bjornsson 2014, move decay].
+Every n-gram of 1 or 2 moves has a place. Those of 3 moves lie in a table that is at most half full and grows while the memory
+stays under `most_bytes`. At that limit 3-grams with the fewest simulations are forgotten, equal numbers together, until at most
+a quarter of the places is used. Before another search in the same game counts and sums are multiplied by `decay` [Tak, Winands
+and Bjornsson 2014, move decay].
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ MEMORY = record(
     ("places", np.int64),
     ("filled", np.int64),
 )
-"""What every memory begins with: facts of the game (`plies`: of its longest course), parameters, sizes, and how many places of
-the table are filled. Behind it lie room for a choice, 1-grams, 2-grams, marks of known 3-grams and the table."""
+"""Header of the memory: facts of the game (`plies`: its max_plies), parameters, sizes, and `filled` places of the table. Behind
+it lie room for a choice, 1-grams, 2-grams, marks of known 3-grams and the table."""
 MEMORY_BYTES = np.uint64(MEMORY.itemsize)
 GRAM = record(("key", np.uint64), ("visits", np.float32), ("paid", np.float32))
-"""A 3-gram: what it is, 0 for an empty place; how often it was played and what it paid in sum."""
+"""A 3-gram: its key, 0 for an empty place; the number of simulations and the sum of their payoffs."""
 SINGLE, WEIGHT, WORD = (np.dtype(kind) for kind in (np.float32, np.uint32, np.uint64))
 MOST = np.float32(2**24)
-"""The largest number of simulations: with more, single precision would not be exact, and the n-gram stays as it is."""
+"""Largest count of an n-gram. Beyond it single precision is not exact, so the n-gram no longer changes."""
 HASH = np.uint64(0x9E3779B97F4A7C15)
 HALF, ONE, TWO, THIRD = (np.float32(value) for value in (1 / 2, 1, 2, 1 / 3))
 U0, U1, U2, U3, U6, U16, U32, U63 = (np.uint64(n) for n in (0, 1, 2, 3, 6, 16, 32, 63))
@@ -61,7 +61,7 @@ U0, U1, U2, U3, U6, U16, U32, U63 = (np.uint64(n) for n in (0, 1, 2, 3, 6, 16, 3
 
 @kernel(inline=True)
 def scratch_of(memory, m):
-    """[room] float32 of every action, and [room] float32 and uint32: the values and the weights of a choice."""
+    """[room] float32, [room] float32 and [room] uint32, scratch: means of all actions, values and weights of a choice."""
     start, size = np.uint64(memory.ctypes.data) + MEMORY_BYTES, np.uint64(m.room) << U2
     return (
         array_at(start, (m.room,), SINGLE),
@@ -72,21 +72,21 @@ def scratch_of(memory, m):
 
 @kernel(inline=True)
 def singles_of(memory, m):
-    """[players, 2, actions] float32: how often a player played each action, and the payoffs in sum."""
+    """[players, 2, actions] float32: counts and payoff sums of each player's actions."""
     start = np.uint64(memory.ctypes.data) + MEMORY_BYTES + (np.uint64(2 * m.room) << U3)
     return array_at(start, (m.players, 2, m.actions), SINGLE)
 
 
 @kernel(inline=True)
 def pairs_of(memory, m):
-    """[players, actions, 2, actions] float32: the same of a player's actions after another action."""
+    """[players, actions, 2, actions] float32: counts and payoff sums of each player's actions after an action."""
     start = np.uint64(memory.ctypes.data) + MEMORY_BYTES + (np.uint64(2 * m.room + m.players * m.actions) << U3)
     return array_at(start, (m.players, m.actions, 2, m.actions), SINGLE)
 
 
 @kernel(inline=True)
 def marks_of(memory, m):
-    """[players, actions, actions, words] uint64, a bit for every 3-gram: whether it is in the table and known."""
+    """[players, actions, actions, words] uint64: a bit for every 3-gram, set if it is in the table and known."""
     start = np.uint64(memory.ctypes.data) + MEMORY_BYTES
     start += np.uint64(2 * m.room + m.players * m.actions * (m.actions + 1)) << U3
     return array_at(start, (m.players, m.actions, m.actions, m.words), WORD)
@@ -94,7 +94,7 @@ def marks_of(memory, m):
 
 @kernel(inline=True)
 def grams_of(memory, m):
-    """[places] GRAM: the same of a player's actions after two actions, those that were played."""
+    """[places] GRAM: the table of the 3-grams that were played."""
     start = np.uint64(memory.ctypes.data) + MEMORY_BYTES
     start += np.uint64(2 * m.room + m.players * m.actions * (m.actions + 1 + m.actions * m.words)) << U3
     return array_at(start, (m.places,), GRAM)
@@ -102,7 +102,7 @@ def grams_of(memory, m):
 
 @kernel(SUGGEST)
 def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng):
-    """A move by the mean of its n-grams."""
+    """Returns a move chosen by the mean of its n-grams, or -1."""
     length = sim.traced.length
     m = fields(memory, MEMORY)
     if m.greedy and unit(rng) < m.epsilon:
@@ -129,7 +129,7 @@ def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng
 
 @kernel()
 def average(singles, pairs, means, least):
-    """Writes the mean of each action's 1-gram and its 2-gram, if that has at least so many simulations."""
+    """Writes the mean of each action's 1-gram and 2-gram; a 2-gram with fewer than `least` simulations is left out."""
     for action in range(np.uint64(singles.shape[1])):
         one = singles[U1, action] / singles[U0, action] if singles[U0, action] > 0 else ONE
         two = pairs[U1, action] / pairs[U0, action]
@@ -138,7 +138,7 @@ def average(singles, pairs, means, least):
 
 @kernel()
 def mix(marks, grams, context, means):
-    """Mixes the known 3-grams of a context into the means of 1-grams and 2-grams, which then are known too."""
+    """Mixes the known 3-grams of a context into the means. Their 1-grams and 2-grams are known too."""
     for word in range(np.uint64(marks.size)):
         left = marks[word]
         while left != U0:
@@ -150,14 +150,14 @@ def mix(marks, grams, context, means):
 
 @kernel()
 def context_of(m, player, before, last):
-    """What the keys of a player's 3-grams after two actions begin with."""
+    """Returns the key of a player's 3-gram after two actions with action 0; other actions are added to it."""
     actions = np.uint64(m.actions)
     return ((player * actions + before) * actions + last) * actions + U1
 
 
 @kernel()
 def place_of(grams, key):
-    """The place of a 3-gram in the table, or the empty one where it belongs. Four neighbours are looked for side by side."""
+    """Returns the place of a 3-gram in the table, or the empty place where it belongs. Four neighbours lie side by side."""
     last = np.uint64(grams.size) - U1
     mixed = (key >> U2) * HASH
     place = ((mixed ^ mixed >> U32) << U2 | key & U3) & last
@@ -168,7 +168,7 @@ def place_of(grams, key):
 
 @kernel(LEARN)
 def learn(sim, memory):
-    """Adds a simulation to all its n-grams; whether another one has room in the table."""
+    """Adds a simulation to all its n-grams; returns whether the table has room for another simulation."""
     m = fields(memory, MEMORY)
     moves, singles, pairs = trace(sim), singles_of(memory, m), pairs_of(memory, m)
     marks, grams = marks_of(memory, m), grams_of(memory, m)
@@ -196,7 +196,7 @@ def learn(sim, memory):
 
 @kernel()
 def add(numbers, action, paid):
-    """Adds a simulation to an action's number of them and their payoffs in sum."""
+    """Adds a simulation to the count and the payoff sum of an action."""
     if numbers[U0, action] < MOST:
         numbers[U0, action] += ONE
         numbers[U1, action] += paid
@@ -204,7 +204,7 @@ def add(numbers, action, paid):
 
 @kernel(types.void(BYTES, BYTES, types.float32))
 def refill(old, new, least):
-    """Copies the 3-grams of more than so many simulations into an empty table."""
+    """Copies the 3-grams with more than `least` simulations into an empty table."""
     m, into = fields(old, MEMORY), fields(new, MEMORY)
     grams, copied = grams_of(old, m), grams_of(new, into)
     for i in range(np.uint64(m.places)):
@@ -216,7 +216,7 @@ def refill(old, new, least):
 
 @kernel(types.void(BYTES, types.float32))
 def fade(memory, decay):
-    """Multiplies the numbers and sums of all n-grams."""
+    """Multiplies the counts and sums of all n-grams by `decay`."""
     m = fields(memory, MEMORY)
     singles, pairs, grams = singles_of(memory, m), pairs_of(memory, m), grams_of(memory, m)
     for player in range(np.uint64(m.players)):
@@ -231,7 +231,7 @@ def fade(memory, decay):
 
 @kernel()
 def shrink(numbers, decay):
-    """Multiplies the numbers and sums of all actions."""
+    """Multiplies the counts and sums of all actions by `decay`."""
     for action in range(np.uint64(numbers.shape[1])):
         numbers[U0, action] *= decay
         numbers[U1, action] *= decay
@@ -239,7 +239,7 @@ def shrink(numbers, decay):
 
 @kernel()
 def mark_all(memory):
-    """Makes the marks those of the known 3-grams."""
+    """Sets the marks of the known 3-grams and clears all others."""
     m = fields(memory, MEMORY)
     marks, grams, actions = marks_of(memory, m), grams_of(memory, m), np.uint64(m.actions)
     for player in range(np.uint64(m.players)):
@@ -259,11 +259,11 @@ def mark_all(memory):
 class NGrams(PlayoutPolicy):
     """N-gram selection.
 
-    prob: how often a playout's move is asked for, 0 to 1; length: how long n-grams are at most, 2 or 3 (with 1 it would be
-    MAST); least: in how many simulations a longer one than 1 must have been played, 1 to 2**24; choice: "gibbs" or "greedy";
-    tau: temperature of the former, 0.001 to 1000; epsilon: how often the latter leaves a move to chance, 0 to 1; decay: what is
-    left of the statistics for the next search in a game, 0 to 1; most_bytes: of a worker's memory, 1 to 2**40. length and least
-    are those of [Tak et al. 2012], the other defaults are ours. Raises TypeError or ValueError for anything else.
+    prob: probability of asking the policy for a move, 0 to 1; length: longest n-gram in moves, 2 or 3 (with 1 it would be
+    MAST); least: simulations from which a 2-gram or 3-gram is known, 1 to 2**24; choice: "gibbs" or "greedy"; tau: temperature
+    of "gibbs", 0.001 to 1000; epsilon: probability that "greedy" suggests nothing, 0 to 1; decay: factor of the statistics
+    before the next search of a game, 0 to 1; most_bytes: largest memory of a worker, 1 to 2**40. length and least are those of
+    [Tak et al. 2012], the other defaults are ours. Raises TypeError or ValueError for anything else.
     """
 
     prob: float = 1.0
@@ -285,16 +285,16 @@ class NGrams(PlayoutPolicy):
 
     @property
     def suggest(self) -> Any:
-        """A move by the mean of its n-grams."""
+        """Suggests a move by the mean of its n-grams."""
         return suggest
 
     @property
     def learn(self) -> Any:
-        """N-grams of the simulation."""
+        """Updates the n-grams of a simulation."""
         return learn
 
     def memory(self, rules: Rules) -> np.ndarray:
-        """No n-gram has a simulation. Raises ValueError where the memory of one game's n-grams is more than most_bytes."""
+        """Returns memory without n-grams. Raises ValueError if the n-grams of one game need more than most_bytes."""
         words, places = ((rules.actions + 63) // 64, 1 << (4 * rules.max_plies - 1).bit_length()) if self.length > 2 else (0, 0)
         dense = 2 * padded(rules.actions) + rules.players * rules.actions * (rules.actions + 1 + rules.actions * words)
         size = MEMORY.itemsize + 8 * dense + GRAM.itemsize * places
@@ -308,7 +308,7 @@ class NGrams(PlayoutPolicy):
         return memory
 
     def begin(self, memory: np.ndarray, goes_on: bool) -> None:
-        """Lets the statistics decay, or forgets those of another game."""
+        """Multiplies the statistics by `decay`, or forgets them if another game begins."""
         if not goes_on or self.decay == 0:
             memory[MEMORY.itemsize :] = 0
             fields(memory, MEMORY).filled = 0
@@ -316,7 +316,7 @@ class NGrams(PlayoutPolicy):
             compiled(fade, fade.seam_signature)(memory, np.float32(self.decay))
 
     def grown(self, memory: np.ndarray) -> np.ndarray:
-        """Memory with twice as many places for 3-grams, or without those of the fewest simulations where that is too large."""
+        """Returns the memory with twice as many places for 3-grams; if that is too large, forgets some."""
         table, least = GRAM.itemsize * int(fields(memory, MEMORY).places), -1.0
         dense, more = len(memory) - table, table if len(memory) + table <= self.most_bytes else 0
         if more == 0:

@@ -1,11 +1,11 @@
-"""PoolRAVE: playouts play what RAVE thinks good where the descent left off [Rimmel, Teytaud and Teytaud 2010].
+"""PoolRAVE: playouts prefer the best actions by RAVE near their leaf [Rimmel, Teytaud and Teytaud 2010].
 
-At the start of a playout each player gets a pool: the `size` actions with the largest w~ / n~ (selection/rave.py) at the last
-position of the descent that has had `least` playouts or more, of those with n~ > 0; among equals the lower action goes first.
-Then with probability `prob` a playout's move is one of the mover's pool that the random policy may play, each with the same
-probability; where there is none the playout goes on as without.
+At the start of a playout each player gets a pool: the `size` actions with n~ > 0 that have the largest w~ / n~
+(selection/rave.py). The values are those of the last position of the descent with `least` playouts or more. Among equals the
+lower action goes first. With probability `prob` a playout's move is drawn uniformly from the playable moves of the mover's
+pool. If the pool has none, the move is left to the next policy.
 
-The values are in the search's graph, and the selection has to keep them there. A playout learns nothing itself.
+The values lie in the search graph, where the selection must keep them. The policy itself learns nothing.
 """
 
 from __future__ import annotations
@@ -32,38 +32,38 @@ MEMORY = record(
     ("least", np.int64),
     ("ready", np.int64),
 )
-"""What every memory begins with; `room`: actions in a pool at most; `ready`: whether pools are those of this playout. Behind
-it lie the pools' actions, how many each has, and room for the values of one."""
+"""Header of the memory. `room`: most actions in a pool; `ready`: whether the pools are those of this playout. Behind it lie the
+pools, their sizes, and room for the values of one pool."""
 MEMORY_BYTES = np.uint64(MEMORY.itemsize)
 SINGLE, INDEX = np.dtype(np.float32), np.dtype(np.int32)
 VISITS = 1
-"""The column of the playouts through a node."""
+"""Column of node_stats with the playouts through a node."""
 U0, U1, U2 = (np.uint64(n) for n in range(3))
 
 
 @kernel(inline=True)
 def pools_of(memory, m):
-    """[players, room] int32: actions; in the beginning the best one first."""
+    """[players, room] int32: the actions of each pool, best first until a draw reorders them."""
     return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES, (m.players, m.room), INDEX)
 
 
 @kernel(inline=True)
 def counts_of(memory, m):
-    """[players] int32."""
+    """[players] int32: the number of actions in each pool."""
     room = np.uint64(m.players * m.room) << U2
     return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + room, (m.players,), INDEX)
 
 
 @kernel(inline=True)
 def values_of(memory, m):
-    """[room] float32."""
+    """[room] float32, scratch: the values of a pool."""
     room = np.uint64(m.players * m.room + m.players) << U2
     return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + room, (m.room,), SINGLE)
 
 
 @kernel(SUGGEST)
 def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng):
-    """A move of the mover's pool."""
+    """Returns a random playable move of the mover's pool, or -1."""
     m = fields(memory, MEMORY)
     if not m.ready:
         fill(graph, sim, memory, m)
@@ -83,7 +83,7 @@ def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng
 
 @kernel()
 def fill(graph, sim, memory, m):
-    """Makes the pools those of a descent."""
+    """Fills the pools from the last well-known position of the descent."""
     counts = counts_of(memory, m)
     node = last_known(graph, sim, m.least)
     for player in range(np.uint64(m.players)):
@@ -96,7 +96,7 @@ def fill(graph, sim, memory, m):
 
 @kernel()
 def last_known(graph, sim, least):
-    """The last node of the descent with at least so many playouts, or -1."""
+    """Returns the last node of the descent with at least `least` playouts, or -1."""
     trail = path(sim)
     depth = sim.leaf_depth - 1
     while depth >= 0 and node_stats(graph)[np.uint64(trail[0, depth]), VISITS] < least:
@@ -106,7 +106,7 @@ def last_known(graph, sim, least):
 
 @kernel()
 def take(played, pool, values):
-    """Puts the actions with the largest means into a pool, the best one first; how many they are."""
+    """Fills a pool with the actions of the largest means, best first; returns their number."""
     found, room = U0, np.uint64(pool.size)
     for action in range(np.uint64(played.shape[0])):
         if played[action, U0] == 0:
@@ -125,17 +125,17 @@ def take(played, pool, values):
 
 @kernel(LEARN)
 def learn(sim, memory):
-    """The next playout needs other pools."""
+    """Marks the pools as outdated."""
     fields(memory, MEMORY).ready = 0
     return np.bool_(True)
 
 
 @dataclass(frozen=True)
 class PoolRAVE(PlayoutPolicy):
-    """Playouts with the best moves by RAVE.
+    """Pool-RAVE: playouts with the best moves by RAVE.
 
-    prob: how often a playout's move is asked for, 0 to 1; size: actions in a pool, 1 to 65535; least: playouts of the position
-    whose values are used, 1 to 2**31 - 1. Raises TypeError or ValueError for anything else.
+    prob: probability of asking the policy for a move, 0 to 1; size: actions in a pool, 1 to 65535; least: playouts that a
+    position needs for its values to be used, 1 to 2**31 - 1. Raises TypeError or ValueError for anything else.
     """
 
     prob: float = 0.5
@@ -149,16 +149,16 @@ class PoolRAVE(PlayoutPolicy):
 
     @property
     def suggest(self) -> Any:
-        """A move of the pool."""
+        """Suggests a move of the mover's pool."""
         return suggest
 
     @property
     def learn(self) -> Any:
-        """Nothing but that a simulation is over."""
+        """Marks the end of a simulation."""
         return learn
 
     def memory(self, rules: Rules) -> np.ndarray:
-        """Empty pools."""
+        """Returns memory with empty pools."""
         size = min(self.size, rules.actions)
         memory = np.zeros(MEMORY.itemsize + 4 * (rules.players * (size + 1) + size), np.uint8)
         m = fields(memory, MEMORY)
@@ -166,7 +166,7 @@ class PoolRAVE(PlayoutPolicy):
         return memory
 
     def begin(self, memory: np.ndarray, goes_on: bool) -> None:
-        """The first playout needs other pools."""
+        """Marks the pools as outdated."""
         fields(memory, MEMORY).ready = 0
 
 

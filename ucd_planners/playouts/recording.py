@@ -1,7 +1,7 @@
-"""What playouts are like: policies that suggest nothing and record what is played.
+"""Records of playouts: policies that suggest nothing and count moves.
 
-`Locality` counts the moves of playouts that are near the one before: at most NEAR lines and columns away in sum (Manhattan
-distance), on a board whose first rows * columns actions are its cells.
+`Locality` counts the moves of playouts near the move before: at a Manhattan distance of at most NEAR. The first rows * columns
+actions of the game must be the cells of its board.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from ucd_planners.search.interface import LEARN, PlayoutPolicy, suggest_nothing
 from ucd_planners.search.sim import trace
 
 NEAR = 3
-"""[BHRF section 5]"""
+"""Largest distance of a near move [BHRF section 4]."""
 LOCALITY = record(("rows", np.int64), ("columns", np.int64), ("moves", np.int64), ("near", np.int64), ("pairs", np.int64))
-"""`moves`: of playouts; `near`: those near the one before, of the `pairs` of a move and one before that are both cells."""
+"""`moves`: moves of playouts; `pairs`: those that are cells after a cell; `near`: those of the pairs that are near."""
 
 
 @kernel(LEARN)
 def compare(sim, memory):
-    """Counts the moves of a playout, each with the one before, which may be the last of the descent."""
+    """Counts the moves of a playout, each with the move before. That of the first may be in the descent."""
     m, moves = fields(memory, LOCALITY), trace(sim)
     m.moves += sim.traced.length - sim.leaf_depth
     for i in range(max(sim.leaf_depth, 1), sim.traced.length):
@@ -45,16 +45,16 @@ class Locality(PlayoutPolicy):
 
     @property
     def suggest(self) -> Any:
-        """Nothing."""
+        """Suggests nothing."""
         return suggest_nothing
 
     @property
     def learn(self) -> Any:
-        """Counts a playout's moves."""
+        """Counts the moves of a playout."""
         return compare
 
     def memory(self, rules: Rules) -> np.ndarray:
-        """Nothing is counted. Raises ValueError for a game whose actions are not cells first."""
+        """Returns memory with all counts at 0. Raises ValueError for a game whose first actions are not cells."""
         rows, columns, _ = rules.planes
         if rules.actions < rows * columns:
             raise ValueError(f"moves of {rules} have no distance: they are not the cells of its board")
@@ -64,6 +64,6 @@ class Locality(PlayoutPolicy):
         return memory
 
     def begin(self, memory: np.ndarray, goes_on: bool) -> None:
-        """Nothing is counted."""
+        """Sets all counts to 0."""
         counts = fields(memory, LOCALITY)
         counts.moves = counts.near = counts.pairs = 0
