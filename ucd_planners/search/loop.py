@@ -45,11 +45,8 @@ RUN = types.int64(WORDS, WORDS, BYTES, BYTES, BYTES, types.int64)
 @kernel(RUN)
 def run(rules_words, search_words, root, graph_bytes, sim_bytes, playouts):
     """Simulates until the graph has had `playouts` simulations; returns DONE, or the status that stopped it."""
-    rules, search = rules_at(rules_words), search_at(search_words)
-    graph, sim, status = fields(graph_bytes, GRAPH), fields(sim_bytes, SIM), np.int64(DONE)
-    while graph.playouts < playouts and status == DONE:
-        status = simulate(rules, search, root, graph, sim)
-    return status
+    graph, sim = fields(graph_bytes, GRAPH), fields(sim_bytes, SIM)
+    return go_on(rules_at(rules_words), search_at(search_words), root, graph, sim, playouts, np.int64(DONE))
 
 
 @kernel(RUN)
@@ -57,7 +54,12 @@ def resume(rules_words, search_words, root, graph_bytes, sim_bytes, playouts):
     """Ends a simulation that waited for the value of its leaf, which lies in the payoffs, and goes on as `run`."""
     rules, search = rules_at(rules_words), search_at(search_words)
     graph, sim = fields(graph_bytes, GRAPH), fields(sim_bytes, SIM)
-    status = end(search, graph, sim)
+    return go_on(rules, search, root, graph, sim, playouts, end(search, graph, sim))
+
+
+@kernel()
+def go_on(rules, search, root, graph, sim, playouts, status):
+    """Simulates as long as the status is DONE and playouts are left; returns the last status."""
     while graph.playouts < playouts and status == DONE:
         status = simulate(rules, search, root, graph, sim)
     return status
@@ -71,10 +73,13 @@ def simulate(rules, search, root, graph, sim):
     for i in range(root.size):
         position[i] = root[i]
     status = select(rules, search, graph, sim)
+    # Every move of the descent is an edge of the path; a playout into the graph will lengthen both.
+    sim.leaf_depth = sim.path.length = sim.traced.length
     plies = plies_to_add(search, graph, sim)
     if status == DONE:
         status = reserve(rules, graph, sim, plies)
     if status != DONE:
+        # The same simulation comes again when there is room, so results do not depend on how blocks grow.
         rng(sim)[0], rng(sim)[1] = start
         return status
     expand(graph, sim)
@@ -92,6 +97,7 @@ def end(search, graph, sim):
     status = np.int64(DONE)
     for policy in range(search.policies):
         if not search.learn[policy](sim, memory_of(policies(sim)[policy].memory)):
+            # The mark tells the worker which memory has to grow.
             policies(sim)[policy].memory.length = 1
             status = np.int64(GROW_MEMORY)
     return status
@@ -99,20 +105,14 @@ def end(search, graph, sim):
 
 @kernel()
 def select(rules, search, graph, sim):
-    """Goes down from the root to a leaf; the path lies in the simulation."""
-    sim.traced.length = 0
-    status = descend(rules, search, graph, sim)
-    sim.leaf_depth = sim.path.length = sim.traced.length
-    return status
-
-
-@kernel()
-def descend(rules, search, graph, sim):
     """Plays from the root on by the selection until a leaf is reached; every move is an entry of the path."""
+    # Nothing but a tree's second visits changes the graph here: a status other than DONE leaves it as good as untouched.
+    sim.traced.length = 0
     trail, position, config = path(sim), state(sim), rules.config
     node, length, fresh, most = np.int64(graph.root), np.int64(0), np.int64(0), np.int64(sim.path.room) - 1
     while True:
         trail[0, length] = node
+        # A node that was never chosen at has no list of actions: a position in memory always has a legal action.
         if nodes(graph)[node].legal == 0:
             status = list_actions(rules, search, graph, sim, node)
             if status != DONE:
@@ -130,6 +130,7 @@ def descend(rules, search, graph, sim):
         else:
             if choice >= nodes(graph)[node].legal or not may_add:
                 return np.int64(NO_CHOICE)
+            # The edge is made after the descent, by `expand`: a path holds at most one that leads to an unknown position.
             number = np.int64(-1)
             action = np.int64(actions(graph)[nodes(graph)[node].first_action + choice])
             fresh += 1
@@ -149,6 +150,7 @@ def descend(rules, search, graph, sim):
                     return np.int64(GROW_NODES)
                 node = link_or_add(rules, graph, sim, np.int64(trail[0, length - 1]), number)
         elif merges(graph):
+            # A new action may lead to a known position one ply below, where the descent goes on.
             rules.key(config, position, key(sim))
             node = lookup(graph, key(sim), fields(position, HEADER).ply)
             if node < 0:
@@ -171,6 +173,7 @@ def plies_to_add(search, graph, sim):
 @kernel()
 def reserve(rules, graph, sim, plies):
     """Makes sure of room for a path's new edges and node, and for a playout of `plies` positions."""
+    # Each new edge may need a larger block; a node occurs once on a path, since every edge goes one ply down.
     trail, room = path(sim), graph.edges.length + plies * rules.actions
     for depth in range(sim.path.length):
         source = nodes(graph)[trail[0, depth]]

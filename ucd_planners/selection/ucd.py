@@ -55,11 +55,9 @@ COLUMNS = ("parent_visits", "child_visits", "mean_column", "last_a", "a_inf", "f
 REACH = ("edge_reach", "node_reach", "from_leaf", "at_nodes", "shallow")
 UCD_PARAMETERS = (("c", np.float64), *((name, np.int64) for name in ("players", *COLUMNS, *REACH)))
 PARAMETERS = record(*UCD_PARAMETERS)
-"""Columns of node_stats: A_d2, A_(d3-1) and B_(d1-1) (-1: the edge's own n, w are used),
-the last finite A, A_inf (-1: none), and the first B; whether that is B_0, the sum of w; the number of shares. How many plies
-above a changed node edges, and nodes, can change; whether that distance counts from the leaf instead of from the nearest node
-of the path; whether nodes keep n', w'; whether
-no depth is above 1 and d2 is 0."""
+"""Columns of node_stats: A_d2, A_(d3-1) and B_(d1-1) (-1: the edge's own n, w), the last finite A, A_inf (-1: none)
+and the first B; whether that is B_0, the sum of w; the number of shares. How many plies above a changed node edges, and nodes, can
+change; whether this counts from the leaf, not from the path; whether nodes keep n', w'; whether all depths are shallow."""
 FIRST_A, FAR = 1, 65_535
 """The first column of sums, the visits of a node's edges; and where distances stop counting."""
 SCRATCH = record(
@@ -141,6 +139,7 @@ def backup(graph, sim):
                 waiting = propagate_to_all(graph, sim, p, node, above, waiting)
             elif edges(graph)[number].target == node:
                 propagate(graph, sim, p, number, source, node)
+        # Only nodes whose sums change go on to the next ply.
         count = 0
         for i in range(waiting):
             node = np.int64(frontier(graph, sim)[above, i])
