@@ -56,8 +56,8 @@ REACH = ("edge_reach", "node_reach", "from_leaf", "at_nodes", "shallow")
 UCD_PARAMETERS = (("c", np.float64), *((name, np.int64) for name in ("players", *COLUMNS, *REACH)))
 PARAMETERS = record(*UCD_PARAMETERS)
 """Columns of node_stats: A_d2, A_(d3-1) and B_(d1-1) (-1: the edge's own n, w), the last finite A, A_inf (-1: none)
-and the first B; whether that is B_0, the sum of w; the number of shares. How many plies above a changed node edges, and nodes, can
-change; whether this counts from the leaf, not from the path; whether nodes keep n', w'; whether all depths are shallow."""
+and the first B; whether that is B_0, the sum of w; the number of shares. How many plies above a changed node edges, and nodes,
+can change; whether this counts from the leaf, not from the path; whether nodes keep n', w'; whether all depths are shallow."""
 FIRST_A, FAR = 1, 65_535
 """The first column of sums, the visits of a node's edges; and where distances stop counting."""
 SCRATCH = record(
