@@ -1,4 +1,5 @@
-"""A planner plays Connect Four against two policies, functions of an observation: chance, and a user-defined one."""
+"""A planner plays Connect Four against two policies that map an observation to an action: a random one and a user-defined
+one."""
 
 from collections.abc import Callable
 
@@ -13,18 +14,18 @@ chance = np.random.default_rng(1)
 
 
 def random_policy(board: np.ndarray, mask: np.ndarray) -> int:
-    """Any legal move."""
+    """Returns a random legal action."""
     return int(chance.choice(np.flatnonzero(mask)))
 
 
 def central_policy(board: np.ndarray, mask: np.ndarray) -> int:
-    """The legal column nearest to the middle; a policy network would stand here."""
+    """Returns the legal column nearest to the middle. A policy network would stand here."""
     columns = np.flatnonzero(mask)
     return int(columns[np.argmin(np.abs(columns - len(mask) // 2))])
 
 
 def play(planner: ucd_planners.Planner, policy: Policy, seat: str) -> float:
-    """One game with the planner in a seat; the planner's reward."""
+    """Plays one game with the planner in a seat. Returns the planner's reward."""
     env = ucd_envs.make("connect_four_v0")
     env.reset()
     total = 0.0

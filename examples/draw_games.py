@@ -7,7 +7,7 @@ from typing import Any
 from search_in_graphs import REFUTED, STALE, UNEXPLORED
 
 WIDTH, STEP, MARGIN = 360, 84, 44
-"""The width of a picture, the height of a ply and the space around, in pixels."""
+"""Width of a picture, height of a ply, and margin, in pixels."""
 COLOURS = ("#9fbfe3", "#b9d8a4")
 """Colours of positions, by the player to move."""
 PAPER, INK, END = "#faf7f0", "#3c3834", "#e4dfd4"
@@ -15,7 +15,8 @@ Place = tuple[float, float]
 
 
 def children(game: dict[str, Any], name: str) -> list[tuple[str, str]]:
-    """Targets of a position's moves: a key and a label each. Equal ends are one, with their number."""
+    """Returns the targets of a position's moves, a key and a label each. Equal ends are one target, labelled with their
+    number."""
     found: dict[str, list[int]] = {}
     for number, target in enumerate(game[name][1]):
         found.setdefault(target if isinstance(target, str) else f"{name}:{target:g}", []).append(number)
@@ -23,7 +24,10 @@ def children(game: dict[str, Any], name: str) -> list[tuple[str, str]]:
 
 
 def places(game: dict[str, Any]) -> dict[str, Place]:
-    """Places of all positions and ends: a row for each ply, ends of the leftmost position on its left, others on the right."""
+    """Returns the places of all positions and ends.
+
+    Each ply is a row. Ends below the leftmost position stand on its left, all others on the right.
+    """
     row, found = ["root"], {}
     ply = 0
     while row:
@@ -38,7 +42,7 @@ def places(game: dict[str, Any]) -> dict[str, Place]:
 
 
 def drawn(game: dict[str, Any]) -> str:
-    """The picture of a game as SVG."""
+    """Returns the picture of a game as SVG."""
     where = places(game)
     height = max(y for _, y in where.values()) + MARGIN
     lines, labels, shapes = [], [], []
@@ -64,7 +68,7 @@ def drawn(game: dict[str, Any]) -> str:
 
 
 def text(x: float, y: float, words: str, size: int, behind: str = "none") -> str:
-    """Words in the middle of a place, with a rim of a colour behind them."""
+    """Returns SVG for words centred at (x, y), with a rim of the colour `behind`."""
     font = f'font-family="sans-serif" font-size="{size}" text-anchor="middle" dominant-baseline="central" fill="{INK}"'
     rim = f'stroke="{behind}" stroke-width="5" paint-order="stroke"'
     return f'<text x="{x:.0f}" y="{y:.0f}" {font} {rim}>{words}</text>'

@@ -1,4 +1,4 @@
-"""A picture of what UCD has searched in Hex 3x3: python examples/draw_graph.py [picture.svg, .png or .pdf]."""
+"""A picture of the graph that UCD has searched in Hex 3x3: python examples/draw_graph.py [picture.svg, .png or .pdf]."""
 
 import sys
 

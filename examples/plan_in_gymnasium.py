@@ -1,7 +1,7 @@
-"""Planning in Gymnasium environments that know nothing of planners: FrozenLake, CliffWalking and Taxi.
+"""Planning in Gymnasium environments that have no support for planners: FrozenLake, CliffWalking and Taxi.
 
-The adapter plans in a copy; the environment itself is stepped only by the loop below. `position` names what makes two states
-the same, so that the search can share what it learned about them, and `constant` the attributes that no step changes.
+The adapter plans in a copy. Only the loop below steps the environment itself. `position` returns equal values for equal
+states, so that the search can share statistics between them. `constant` names the attributes that no step changes.
 """
 
 import gymnasium

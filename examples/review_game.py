@@ -1,4 +1,4 @@
-"""Goes over a recorded game of Go: the planner's choice in each position, and its value of the move that was played."""
+"""A review of a recorded game of Go: the planner's choice in each position, and its value of the move that was played."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Three small games in which a tree search breaks when it is run on a graph, and the moves that each planner chooses there.
+"""Three small games in which a tree search breaks when it is run on a graph, with the moves that each planner chooses.
 
 The games are dictionaries, played by an environment with the three hooks that planners need. The page "Search in graphs" of
-the documentation explains them, with pictures that draw_games.py makes.
+the documentation explains them, with pictures made by draw_games.py.
 """
 
 from typing import Any
@@ -20,8 +20,8 @@ STALE = {
     "v": (1, ["x", 1.0, 1.0, 1.0]),
     "x": (1, [0.0, *[1.0] * 7]),
 }
-"""Positions by name: the mover and the moves, each the name of a position or, at the end, the payoff of player_0; player_1
-gets the rest of 1."""
+"""Positions by name: the mover, then the moves. A move is the name of a position or, at the end, the payoff of player_0.
+Player_1 gets the rest of 1."""
 
 
 class Listed:
@@ -40,7 +40,7 @@ class Listed:
         return self.place
 
     def restore_state(self, state: str | float) -> None:
-        """Puts the game at a position."""
+        """Sets the game to a position."""
         self.place = state
         over = not isinstance(state, str)
         self.terminations = self.truncations = dict.fromkeys(self.agents, over)
@@ -59,7 +59,7 @@ class Listed:
         self.restore_state(self.positions[self.place][1][action])
 
     def action_space(self, agent: str) -> Discrete:
-        """The actions: the largest number of moves of a position."""
+        """Returns the action space. Its size is the largest number of moves in any position."""
         return Discrete(max(len(moves) for _, moves in self.positions.values()))
 
     def observe(self, agent: str) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class Listed:
 
 
 def show(title: str, game: dict[str, Any], planners: list[str], c: float, playouts: int, seeds: int) -> None:
-    """Prints each planner's mean value of the root's first move over searches with several seeds, and its choices."""
+    """Prints each planner's mean value of the root's first move over several seeds, and how often it chose each move."""
     print(f"{title} ({playouts:,} playouts, c = {c})")
     for name in planners:
         planner = ucd_planners.PRESETS[name](c=c, playouts=playouts, seed=1)

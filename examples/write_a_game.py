@@ -1,11 +1,11 @@
 """Breakthrough, a game in one file: five kernels, and an environment and a planner that play it.
 
-Board    rows x columns cells, 3x2 to 16x16; each player's pieces fill the two rows next to its side, or one on a board
+Board    rows x columns cells, 3x2 to 16x16; each player's pieces fill the two rows next to its side, or one row on a board
          of less than six rows.
 Players  two; player 0 begins at the top and moves down.
-Turn     a piece one row forward: straight on to an empty cell, or diagonally to a cell without an own piece; an enemy
-         piece there is taken.
-End      at a piece on the last row, or when a side has no piece left: the mover wins.
+Turn     a piece moves one row forward: straight to an empty cell, or diagonally to a cell without an own piece, where it
+         captures an enemy piece.
+End      when a piece reaches the last row or a side has no piece left: the mover wins.
 Moves    ((row * columns + column) * 6 + direction) * 2 + capture; directions 0 to 2 go down, 3 to 5 up, from left to right.
 Source   Troyka, 2000; numbered and written as in OpenSpiel.
 
@@ -25,12 +25,12 @@ SIDE = 16
 EMPTY = 2
 CONFIG = record(("rows", np.int64), ("columns", np.int64))
 STATE = record(("player", np.int32), ("ply", np.int32), ("pieces", np.int32, (2,)), ("cells", np.uint8, (SIDE * SIDE,)))
-"""The first two fields are those of every game: the player to move, -1 when the game is over, and the moves played."""
+"""The first two fields belong to every game: the player to move, -1 when the game is over, and the number of moves played."""
 
 
 @kernel(RESET)
 def reset(config, state):
-    """Both players' pieces in their rows."""
+    """Sets both players' pieces in their rows."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     s.player = s.ply = 0
     filled = 2 if c.rows > 5 else 1
@@ -42,7 +42,7 @@ def reset(config, state):
 
 @kernel(LEGAL_ACTIONS)
 def legal_actions(config, state, actions):
-    """Every piece's three steps, where they are possible."""
+    """Lists the legal steps of all pieces."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     count, cell, player, columns = 0, 0, s.player, c.columns
     for _ in range(c.rows if player >= 0 else 0):
@@ -61,7 +61,7 @@ def legal_actions(config, state, actions):
 
 @kernel(PLAY)
 def play(config, state, action):
-    """Moves a piece; the game is over when it reaches the last row or has taken the last of the enemy's."""
+    """Moves a piece. The game is over when it reaches the last row or has captured the last enemy piece."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     player, cell = s.player, action // 12
     target = cell + (1 - 2 * player) * c.columns + action // 2 % 3 - 1
@@ -74,14 +74,14 @@ def play(config, state, action):
 
 @kernel(READ_PAYOFFS)
 def payoffs(config, state, out):
-    """1 for whoever made the last move."""
+    """Writes 1 for the player who made the last move, 0 for the other."""
     last = (fields(state, STATE).ply - 1) % 2
     out[last], out[1 - last] = 1.0, 0.0
 
 
 @kernel(KEY)
 def key(config, state, words):
-    """The cells, 32 to a word of two bits each, and the mover behind them."""
+    """Writes the cells, 32 to a word with two bits each, then the mover."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     for i in range(words.size):
         words[i] = 0
@@ -91,7 +91,7 @@ def key(config, state, words):
 
 
 def rules(rows: int = 8, columns: int = 8) -> Rules:
-    """Breakthrough on a board of 3 to 16 rows and 2 to 16 columns. Raises TypeError or ValueError for others."""
+    """Breakthrough on a board of 3 to 16 rows and 2 to 16 columns. Raises TypeError or ValueError for other sizes."""
     rows, columns = integer("rows", rows, 3, SIDE), integer("columns", columns, 2, SIDE)
 
     def cell_name(row: int, column: int) -> str:

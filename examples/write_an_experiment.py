@@ -1,7 +1,7 @@
-"""An experiment in one file: how much exploration UCT wants in Connect Four on a small board.
+"""An experiment in one file: which exploration constant suits UCT in Connect Four on a small board?
 
-Each setting is a match. Its games are kept in a store, so that a run can be stopped and goes on where it was, on as many
-processes as there are cores. The table and the picture stand beside the store.
+Each setting is a match. Its games are kept in a store, so a stopped run continues where it ended, on any number of
+processes. The table and the picture are written beside the store.
 
 From the folder of this file: `ucd reproduce write_an_experiment:EXPERIMENT --games 100 --jobs 2`.
 """
@@ -23,7 +23,7 @@ CONSTANTS = ("0.1", "0.3", "0.9")
 
 
 def settings(games: int, seed: int) -> list[Setting]:
-    """One match for each constant, against c = 0.3, with 50 playouts a move for both."""
+    """Returns one match for each constant against c = 0.3. Both planners have 50 playouts a move."""
     return [
         Setting({"c": c}, Match("connect_four", f"uct(c={c})", "uct(c=0.3)", BOARD, {"playouts": 50}, games, seed))
         for c in CONSTANTS
@@ -31,7 +31,7 @@ def settings(games: int, seed: int) -> list[Setting]:
 
 
 def draw(rows: Sequence[Row]) -> Any:
-    """Points over c, with a level at one half."""
+    """Draws points over c, with a horizontal line at one half."""
     figure, (axis,) = picture.panels(["Connect Four 5x4, three in a row"], "c", "points in percent")
     picture.lines(axis, [{**row, "planner": "UCT"} for row in rows], "c", CONSTANTS, "planner")
     picture.level(axis, 50.0, "c = 0.3", "--")

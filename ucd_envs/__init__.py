@@ -15,7 +15,7 @@ __version__ = importlib.metadata.version("ucd-planners")
 
 
 def _announce() -> None:
-    """Makes a module for each game, and enters the games in Gymnasium's registry and, where it has one, in PettingZoo's."""
+    """Creates a module for each game and registers the games in Gymnasium and, where it has a registry, in PettingZoo."""
     import gymnasium.envs.registration
     import pettingzoo
 

@@ -1,9 +1,9 @@
 """The cache of compiled kernels: a file for each kernel and signature, in the user's cache folder.
 
-Compiled code contains the kernels that it calls, so a file is used only while nothing that it may contain has changed. All
-files of an installation lie in a folder named by a digest of every source of kernels and of the versions and settings of the
-compiler. A user-defined kernel also has a stamp: a digest of its own file and of the files that it imports. A cache that
-cannot be read or written costs time and raises nothing: such kernels are compiled in memory.
+Compiled code contains the kernels that it calls. A file is therefore used only while nothing that it may contain has
+changed. All files of an installation lie in one folder, named by a digest of every source of kernels and of the compiler's
+versions and settings. A user-defined kernel also has a stamp: a digest of its own file and of the files that it imports. A
+cache that cannot be read or written raises nothing: kernels are then compiled in memory, which takes longer.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ from numba.core.serialize import dumps
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("ucd_envs", "ucd_planners")
 ROOMS = {"boards", "games", "go", "playouts", "search", "selection"}
-"""Folders whose files all may become part of a kernel, constants and tables too."""
+"""Folders whose files, with their constants and tables, may all become part of a kernel."""
 MARKS = (b"@kernel(", b" = record(", b"from numba", b"import numba")
-"""Found in the other sources of kernels: they define some, lay out their records, or extend the compiler."""
+"""Marks of other sources that matter: they define kernels, lay out their records, or extend the compiler."""
 SETTINGS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "ENABLE_AVX", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE")
-"""The settings of numba that change compiled code."""
+"""Settings of numba that change compiled code."""
 FOLDER = re.compile("[0-9a-f]{24}")
-"""The name of a folder of compiled kernels."""
+"""Pattern of the name of a folder of compiled kernels."""
 LIBRARIES = re.compile("(?:site|dist)-packages")
-"""Found in the path of an installed file."""
+"""Pattern in the path of an installed file."""
 EXTENSIONS = tuple(EXTENSION_SUFFIXES)
 KEPT_DAYS, KEPT_FOLDERS = 21, 12
-"""A folder is cleared three weeks after its last use, or when twelve others were used since."""
+"""Limits of the cache. A folder is deleted three weeks after its last use, or when twelve others were used since."""
 
 
 def digest(parts: Iterator[bytes]) -> str:
-    """A digest of parts and of where each ends, as 64 hexadecimal digits."""
+    """Returns a digest of parts and of their boundaries, as 64 hexadecimal digits."""
     total = sha256()
     for part in parts:
         total.update(len(part).to_bytes(8, "little") + part)
@@ -60,7 +60,7 @@ def digest(parts: Iterator[bytes]) -> str:
 
 
 def sources(folder: str) -> Iterator[str]:
-    """The Python files in a folder and below it, in a fixed order."""
+    """Returns the Python files in a folder and below it, in a fixed order."""
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         if entry.is_dir():
             yield from sources(entry.path)
@@ -69,7 +69,7 @@ def sources(folder: str) -> Iterator[str]:
 
 
 def written(path: str) -> tuple[int, int]:
-    """When a file was written, in ns, and its size; zeros for one that is gone."""
+    """Returns the time a file was written, in ns, and its size; zeros for a missing file."""
     try:
         found = os.stat(path)
     except OSError:
@@ -78,13 +78,13 @@ def written(path: str) -> tuple[int, int]:
 
 
 def content_of(path: str) -> bytes:
-    """The bytes of a file."""
+    """Returns the bytes of a file."""
     with open(path, "rb") as file:
         return file.read()
 
 
 class Sources:
-    """The sources of the packages' kernels as they were when the packages were imported."""
+    """The sources of the packages' kernels at the time of their import."""
 
     def __init__(self) -> None:
         self.written: dict[str, tuple[int, int]] = {}
@@ -103,7 +103,7 @@ class Sources:
                         yield content
 
     def unchanged(self) -> bool:
-        """Whether the files still are those that this process has imported."""
+        """Returns whether the files are still the ones that this process has imported."""
         return len(self.written) > 0 and all(written(path) == found for path, found in self.written.items())
 
 
@@ -111,7 +111,8 @@ SOURCES = Sources()
 
 
 def user_folder() -> Path | None:
-    """The folder for caches of this package: below NUMBA_CACHE_DIR, else the user's; None where there is no home."""
+    """Returns the folder for this package's caches, or None where there is no home. It is below NUMBA_CACHE_DIR, else below
+    the user's cache folder."""
     chosen = getattr(config, "CACHE_DIR", "")
     if chosen:
         return Path(chosen).absolute() / "ucd-planners"
@@ -127,7 +128,7 @@ def user_folder() -> Path | None:
 
 @cache
 def kernel_folder() -> Path | None:
-    """The folder of this installation's compiled kernels, marked as used now; None where there is none."""
+    """Returns the folder of this installation's compiled kernels, marked as used now, or None where there is none."""
     place = user_folder()
     if place is None or not SOURCES.written:
         return None
@@ -140,7 +141,7 @@ def kernel_folder() -> Path | None:
 
 
 def make_folder(folder: Path) -> None:
-    """Makes the folder; clears its neighbours that were not used for long."""
+    """Creates the folder and deletes its neighbours that were not used for long."""
     if folder.is_dir():
         return
     folder.mkdir(parents=True, exist_ok=True)
@@ -154,7 +155,8 @@ def make_folder(folder: Path) -> None:
 
 @cache
 def imports(path: str, name: str, version: tuple[int, int]) -> list[str]:
-    """The modules that a file may import, absent ones too; `name` is its own, `version` when it was `written`."""
+    """Returns the modules that a file may import, including absent ones. `name` is its own module, `version` the result of
+    `written`."""
     found = []
     package = name if os.path.basename(path) == "__init__.py" else name.rpartition(".")[0]
     for node in ast.walk(ast.parse(content_of(path))):
@@ -168,7 +170,7 @@ def imports(path: str, name: str, version: tuple[int, int]) -> list[str]:
 
 
 def stamp(function: Callable[..., Any]) -> str | None:
-    """A digest of a user-defined kernel's file and the files that it imports; libraries' own imports are left out.
+    """Returns a digest of a user-defined kernel's file and the files that it imports, without the imports of libraries.
 
     It is empty for a kernel of the packages, and None for one without a file, such as a notebook's.
     """
@@ -196,7 +198,7 @@ def stamp(function: Callable[..., Any]) -> str | None:
 
 
 def names(code: CodeType) -> Iterator[str]:
-    """The names that a function's code looks up, inner functions' too."""
+    """Returns the names that a function's code looks up, with those of inner functions."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -204,7 +206,7 @@ def names(code: CodeType) -> Iterator[str]:
 
 
 def frozen(function: Callable[..., Any], seen: set[int]) -> Iterator[bytes]:
-    """The code of a function and the values that it takes from around it, those of kernels that it calls too."""
+    """Returns the code of a function and the values that it captures, also for the kernels that it calls."""
     if id(function) in seen:
         return
     seen.add(id(function))
@@ -220,14 +222,14 @@ def frozen(function: Callable[..., Any], seen: set[int]) -> Iterator[bytes]:
 
 
 class KernelCache(NullCache):
-    """The compiled forms of one kernel; takes the place of numba's own cache in its dispatcher."""
+    """The compiled forms of one kernel. Replaces numba's own cache in the kernel's dispatcher."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self._stamp = stamp(function)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Returns the kernel compiled for a signature, None where it is to be compiled."""
+        """Returns the kernel compiled for a signature, or None if it has to be compiled."""
         target_context.refresh()
         with suppress(Exception):  # whatever is wrong with a file of the cache, the kernel can be compiled
             path = self._path(sig, target_context.codegen())
@@ -238,7 +240,7 @@ class KernelCache(NullCache):
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Saves what was compiled for a signature, whole or not at all."""
+        """Saves the kernel compiled for a signature, completely or not at all."""
         if data.lifted or data.library.has_dynamic_globals:
             return
         with suppress(Exception):  # a full disk, a folder that cannot be written to, or a value that cannot be pickled
@@ -255,7 +257,8 @@ class KernelCache(NullCache):
                 part.unlink(missing_ok=True)
 
     def _path(self, sig: Any, codegen: Any) -> Path | None:
-        """The file for a signature; None for a kernel that has no file, or whose sources have changed since the import."""
+        """Returns the file for a signature, or None for a kernel that has no file or whose sources have changed since the
+        import."""
         folder = kernel_folder()
         if folder is None or self._stamp is None or not SOURCES.unchanged():
             return None
@@ -271,7 +274,8 @@ class KernelCache(NullCache):
 
 @cache
 def announce() -> None:
-    """Says on a terminal, once, that kernels are compiled; never in a worker process, nor where UCD_QUIET is set."""
+    """Prints once, on a terminal, that kernels are being compiled. Prints nothing in a worker process or where UCD_QUIET is
+    set."""
     from multiprocessing import parent_process
 
     with suppress(Exception):  # a standard error that is closed or gone

@@ -1,6 +1,6 @@
 """Checks of a game: the identities of `ucd_envs.rules` on random games, with a report in sentences.
 
-Every array that a kernel gets lies between bands of known bytes, so a kernel that writes outside is found and does no harm.
+Every array passed to a kernel lies between bands of known bytes, so a kernel that writes outside is found and does no harm.
 Default kernels run only on a game whose own kernels have passed.
 """
 
@@ -20,13 +20,13 @@ from ucd_envs.rules import Rules, State
 from ucd_envs.settings import integer
 
 GARBAGE = (0xA5, 0x5A)
-"""Bytes that stand where nothing was written."""
+"""Bytes of memory that no kernel has written."""
 BAND = 4096
 """Least number of guarded bytes on each side of an array, a multiple of 64."""
 OUTSIDE = (-1, -2, 2**32, -(2**32), 2**63 - 1, -(2**63))
-"""Numbers that are no action of any game."""
+"""Numbers that are not an action of any game."""
 MOST_NAMED = 50
-"""So many legal actions of a state have their names read back at most."""
+"""Limit on the legal actions of a state whose names are read back."""
 
 
 @dataclass(frozen=True)
@@ -35,15 +35,15 @@ class Report:
 
     game: str
     states: int
-    """States of random games that were looked at."""
+    """Number of states of random games that were checked."""
     playouts: int
-    """Playouts that were played again move by move."""
+    """Number of playouts that were repeated move by move."""
     faults: tuple[str, ...]
-    """A sentence for each faulty kernel; empty for a game that passes."""
+    """One sentence for each faulty kernel, empty for a game that passes."""
 
     @property
     def passed(self) -> bool:
-        """Whether no fault was found."""
+        """Returns whether no fault was found."""
         return not self.faults
 
     def __str__(self) -> str:
@@ -54,9 +54,9 @@ class Report:
 def check(rules: Rules, states: int = 1000, playouts: int = 100, seed: int = 0) -> Report:
     """Plays random games of `rules` and reports every identity of the game interface that does not hold.
 
-    Random games are played until `states` states have been seen, then `playouts` playouts from some of them. A kernel that
-    never returns cannot be found. Raises TypeError for anything but Rules and for a game of Python, which has no kernels of
-    its own.
+    Plays random games until `states` states have been seen, then `playouts` playouts from some of them. A kernel that never
+    returns cannot be found. Raises TypeError for anything but Rules and for a live Python game, which has no kernels of its
+    own.
     """
     if not isinstance(rules, Rules):
         raise TypeError(f"expected Rules, such as make_rules returns, not {type(rules).__name__}")
@@ -75,7 +75,7 @@ def check(rules: Rules, states: int = 1000, playouts: int = 100, seed: int = 0) 
 
 
 class StoppedError(Exception):
-    """A fault after which the game cannot go on."""
+    """A fault after which the game cannot continue."""
 
 
 class Guarded:
@@ -89,13 +89,13 @@ class Guarded:
         self.fill(garbage)
 
     def fill(self, garbage: int) -> None:
-        """Overwrites array and bands."""
+        """Overwrites the array and its bands."""
         self.garbage = garbage
         self.bytes[:] = garbage
 
     @property
     def intact(self) -> bool:
-        """Whether nothing was written to the bands."""
+        """Returns whether the bands are unchanged."""
         low, high = self.bytes[: self.band], self.bytes[self.bytes.size - self.band :]
         return bool((low == self.garbage).all() and (high == self.garbage).all())
 
@@ -121,20 +121,20 @@ class Checker:
     # Faults
 
     def where(self) -> str:
-        """The present state in words."""
+        """Returns the present state in words."""
         return f"after {' '.join(self.moves)}" if self.moves else "at the start"
 
     def fault(self, kernel: str, what: str, where: str | None = None) -> None:
-        """Notes the first fault of a kernel."""
+        """Records the first fault of a kernel."""
         self.faults.setdefault(kernel, f"{kernel} {what}, {where or self.where()}.")
 
     def stop(self, kernel: str, what: str) -> None:
-        """Notes a fault and ends the check."""
+        """Records a fault and ends the check."""
         self.fault(kernel, what)
         raise StoppedError
 
     def call(self, kernel: str, state: Guarded, *arguments: Any) -> Any:
-        """The result of a kernel, after which all bands and the configuration must be as before."""
+        """Returns the result of a kernel. Checks that all bands and the configuration are unchanged."""
         try:
             result = getattr(self.kernels, kernel)(self.config.array, state.array, *arguments)
         except Exception as error:
@@ -147,7 +147,7 @@ class Checker:
         return result
 
     def read(self, kernel: str, *arguments: Any) -> Any:
-        """The result of a kernel that must leave the state as it is."""
+        """Returns the result of a kernel that must not change the state."""
         before = self.state.array.tobytes()
         result = self.call(kernel, self.state, *arguments)
         if self.state.array.tobytes() != before:
@@ -155,7 +155,7 @@ class Checker:
         return result
 
     def written(self, kernel: str, out: Guarded, *arguments: Any) -> bytes:
-        """The bytes that a kernel writes to an array, all of them, whatever was there before."""
+        """Returns all bytes that a kernel writes to an array. They must not depend on the array's earlier content."""
         results = []
         for garbage in GARBAGE:
             out.fill(garbage)
@@ -169,12 +169,12 @@ class Checker:
 
     @property
     def header(self) -> tuple[int, int]:
-        """Player and ply of the present state."""
+        """Returns player and ply of the present state."""
         found = self.state.array[: HEADER.itemsize].view(HEADER)[0]
         return int(found["player"]), int(found["ply"])
 
     def check_game(self) -> None:
-        """Plays one random game and looks at all its states."""
+        """Plays one random game and checks all its states."""
         legal = self.begin()
         while True:
             self.states += 1
@@ -194,7 +194,7 @@ class Checker:
             legal = self.move(action)
 
     def begin(self) -> list[int]:
-        """Begins a game, on zeros and on garbage; the legal actions."""
+        """Begins a game on zeros and on garbage. Returns the legal actions."""
         self.moves = []
         legal, first = self.after_reset(0)
         faults = dict(self.faults)
@@ -208,14 +208,14 @@ class Checker:
         return legal
 
     def after_reset(self, garbage: int) -> tuple[list[int], Any]:
-        """Legal actions and all that is told of a state after its reset."""
+        """Returns the legal actions and the `outlook` after a reset on garbage."""
         self.state.fill(garbage)
         self.call("reset", self.state)
         legal = self.look("reset")
         return legal, (self.header, legal, self.written("key", self.words))
 
     def move(self, action: int) -> list[int]:
-        """Plays a legal action; the legal actions then."""
+        """Plays a legal action. Returns the legal actions afterwards."""
         ply, name = self.header[1], self.name(action)
         self.call("play", self.state, action)
         self.moves.append(name)
@@ -224,7 +224,7 @@ class Checker:
         return self.look("play")
 
     def look(self, maker: str) -> list[int]:
-        """The legal actions of a state that a kernel has made, with a mover that there is."""
+        """Checks a state that a kernel has made and its mover. Returns its legal actions."""
         player, ply = self.header
         if player == CHANCE:
             self.stop(maker, "names the player CHANCE: games whose moves are drawn are not supported yet")
@@ -243,7 +243,7 @@ class Checker:
         return legal
 
     def listed(self, kernel: str) -> list[int]:
-        """The actions that a kernel lists."""
+        """Returns the actions that a kernel lists."""
         self.actions.fill(GARBAGE[0])
         count, most = int(self.read(kernel, self.actions.array)), self.rules.actions
         if not 0 <= count <= most:
@@ -255,20 +255,20 @@ class Checker:
         return listed
 
     def name(self, action: int) -> str:
-        """Text of an action, or its number where the game gives no text."""
+        """Returns the text of an action, or its number where the game gives no text."""
         try:
             return str(self.present().action_name(action))
         except Exception:
             return str(action)
 
     def present(self) -> State:
-        """The present state as users see it."""
+        """Returns the present state as users see it."""
         return State(self.rules, self.state.array.tobytes())
 
     # Kernels that read
 
     def check_legality(self, legal: list[int]) -> None:
-        """Asks is_legal about every action, and about numbers that are none."""
+        """Checks is_legal on every action and on numbers that are not actions."""
         is_legal, config, state = self.kernels.is_legal, self.config.array, self.state.array
         listed = set(legal)
         for action in (*range(self.rules.actions), self.rules.actions, *OUTSIDE):
@@ -295,7 +295,7 @@ class Checker:
                 self.fault("key", f"is the same as {where}, but action {action} leads to different keys")
 
     def key_after(self, data: bytes, action: int) -> bytes:
-        """The key after an action in some state; the present state is put back."""
+        """Returns the key after an action in a given state. Restores the present state."""
         present = self.state.array.tobytes()
         self.state.array[:] = np.frombuffer(data, np.uint8)
         self.call("play", self.state, action)
@@ -304,21 +304,21 @@ class Checker:
         return words
 
     def check_payoffs(self) -> None:
-        """Asks for payoffs in [0, 1]."""
+        """Checks that payoffs are in [0, 1]."""
         payoffs = np.frombuffer(self.written("payoffs", self.payoffs))
         for player, payoff in enumerate(payoffs.tolist()):
             if not 0 <= payoff <= 1:
                 self.fault("payoffs", f"gives player {player} {payoff}, but payoffs are from 0 to 1")
 
     def check_observations(self) -> None:
-        """Asks for observations of zeros and ones."""
+        """Checks that observations are zeros and ones."""
         for player in range(self.rules.players):
             seen = set(self.written("observe", self.planes, player))
             if seen - {0, 1}:
                 self.fault("observe", f"writes {max(seen)} for player {player}, but observations are 0 or 1")
 
     def check_policy(self, legal: list[int]) -> None:
-        """Asks for a random policy that plays legal actions, and whose three kernels agree."""
+        """Checks that the random policy plays legal actions and that its three kernels agree."""
         playable = sorted(self.listed("playout_actions"))
         if not playable or len(set(playable)) < len(playable) or not set(playable) <= set(legal):
             self.stop("playout_actions", f"lists {playable[:20]}, but it must list some of the legal actions, each once")
@@ -332,7 +332,7 @@ class Checker:
             self.stop("playout_action", f"returns {action}, which playout_actions does not list")
 
     def check_names(self, legal: list[int]) -> None:
-        """Reads the names of legal actions back."""
+        """Checks that the names of legal actions are read back as the same actions."""
         state = self.present()
         for action in legal[:MOST_NAMED]:
             try:
@@ -348,7 +348,8 @@ class Checker:
     # Playouts
 
     def check_playout(self) -> None:
-        """Plays a playout from a state of the random games: with a whole trace twice, with a short one, and without."""
+        """Checks a playout from a state of the random games: twice with a whole trace, with a short one, and without a
+        trace."""
         if not self.starts:
             return
         self.playouts += 1
@@ -360,7 +361,7 @@ class Checker:
             self.fault("playout", "gives two results for one seed")
 
     def playout(self, data: bytes, moves: list[str], seed: int, room: int) -> tuple[bytes, ...]:
-        """Plays a playout with a trace of some length, then its moves one by one; the trace and the key at its end."""
+        """Plays a playout with a trace of `room` moves, then its moves one by one. Returns the trace and the key at its end."""
         self.put(data, moves)
         trace = Guarded(room, np.int32)
         self.rng.array[:] = seeded(seed)
@@ -390,17 +391,17 @@ class Checker:
         return trace.array[:count].tobytes(), replayed[-1]
 
     def put(self, data: bytes, moves: list[str]) -> None:
-        """Goes to a state of an earlier game."""
+        """Sets the present state to one of an earlier game."""
         self.state.array[:] = np.frombuffer(data, np.uint8)
         self.moves = list(moves)
 
     @staticmethod
     def traced(trace: np.ndarray) -> Iterator[tuple[int, int]]:
-        """Player and action of every move."""
+        """Returns player and action of every move."""
         return (divmod(move, 2**16) for move in trace.tolist())
 
     def outlook(self) -> tuple[Any, ...]:
-        """All that the reading kernels tell of the present state, its key last."""
+        """Returns the results of all reading kernels in the present state, its key last."""
         over = self.header[0] == OVER
         paid = self.written("payoffs", self.payoffs) if over else b""
         return (self.header, self.listed("legal_actions"), paid, self.written("key", self.words))

@@ -1,7 +1,7 @@
-"""Kernels that a game may leave out: compiled once for all games, they call the game's own kernels by address.
+"""Default kernels that a game may leave out. Compiled once for all games, they call the game's own kernels by address.
 
-The addresses reach them as the last bytes of the `config` vector, a record of LINKS. A faulty game, one whose random policy
-names no action or another than 0 ... actions - 1, or whose game passes `max_plies`, ends a playout with the player FAILED.
+The addresses are the last bytes of the `config` vector, a record of LINKS. A faulty game ends a playout with the player
+FAILED. A game is faulty if its random policy names no action or one outside 0 ... actions - 1, or if it passes `max_plies`.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ LINKS = record(
     ("key_words", np.int64),
     ("max_plies", np.int64),
 )
-"""Addresses of kernels, that of a playout_action 0 where the game has none of its own, and sizes of `Rules`."""
+"""Addresses of kernels, and sizes from `Rules`. The address of playout_action is 0 where the game has none of its own."""
 LINK_BYTES = LINKS.itemsize
 ACTION, WORD = np.dtype(np.int32), np.dtype(np.uint64)
 SLACK = 64
-"""More entries than needed, against the small faults of a game that nobody has checked."""
+"""Spare entries of a list, which make small faults of an unchecked game harmless."""
 
 call_legal_actions = by_address(LEGAL_ACTIONS)
 call_play = by_address(PLAY)
@@ -49,27 +49,27 @@ call_playout_action = by_address(PLAYOUT_ACTION)
 
 @kernel(inline=True)
 def links_of(config):
-    """The record at the end of a configuration."""
+    """Returns the record at the end of a configuration."""
     return fields(config[config.size - LINK_BYTES :], LINKS)
 
 
 @kernel(IS_LEGAL)
 def is_legal(config, state, action):
-    """Whether the action is among the legal ones."""
+    """Returns whether the action is legal."""
     links = links_of(config)
     return found_in(links.legal_actions, links.actions, config, state, action)
 
 
 @kernel(IS_LEGAL)
 def is_playable(config, state, action):
-    """Whether the action is among those of the random policy."""
+    """Returns whether the random policy may play the action."""
     links = links_of(config)
     return found_in(links.playout_actions, links.actions, config, state, action)
 
 
 @kernel(PLAYOUT)
 def playout(config, state, rng, trace):
-    """Moves of the random policy, one by one."""
+    """Plays moves of the random policy one by one."""
     links, s = links_of(config), fields(state, HEADER)
     actions = stack_array(links.actions + SLACK, ACTION)
     played, most = np.int64(0), most_moves(trace)
@@ -87,14 +87,14 @@ def playout(config, state, rng, trace):
 
 @kernel(PLAYOUT_ACTION)
 def playout_action(config, state, rng):
-    """One action of the random policy, each with the same probability; -1 where there is none."""
+    """Returns one action of the random policy, drawn uniformly, or -1 where there is none."""
     links = links_of(config)
     return one_of(links, stack_array(links.actions + SLACK, ACTION), config, state, rng)
 
 
 @kernel(OBSERVE)
 def observe(config, state, player, planes):
-    """The bits of the key, the lowest of each word first, for all players alike."""
+    """Writes the bits of the key, the lowest of each word first, the same for all players."""
     links = links_of(config)
     words = stack_array(links.key_words + SLACK, WORD)
     call_key(links.key, config, state, words[: links.key_words])
@@ -104,7 +104,7 @@ def observe(config, state, player, planes):
 
 @kernel()
 def found_in(listing, room, config, state, action):
-    """Whether a kernel, given by its address, lists the action."""
+    """Returns whether the kernel at an address lists the action."""
     actions = stack_array(room + SLACK, ACTION)
     count = call_legal_actions(listing, config, state, actions[:room])
     found = False
@@ -115,7 +115,7 @@ def found_in(listing, room, config, state, action):
 
 @kernel()
 def drawn(links, actions, config, state, rng):
-    """One action of the random policy, by the game's own kernel where it has one."""
+    """Returns one action of the random policy, by the game's own kernel where it has one."""
     if links.playout_action != 0:
         return call_playout_action(links.playout_action, config, state, rng)
     return one_of(links, actions, config, state, rng)
@@ -123,7 +123,7 @@ def drawn(links, actions, config, state, rng):
 
 @kernel()
 def one_of(links, actions, config, state, rng):
-    """One of the actions that the random policy lists, each with the same probability; -1 where there is none."""
+    """Returns one of the actions that the random policy lists, drawn uniformly, or -1 where there is none."""
     count = call_legal_actions(links.playout_actions, config, state, actions[: links.actions])
     if count < 1 or count > links.actions:
         return np.int64(-1)

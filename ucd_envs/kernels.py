@@ -1,4 +1,4 @@
-"""Kernels: compiled functions, the signatures by which games and planners call one another, and the code of a move."""
+"""Kernels: compiled functions, the signatures by which games and planners call each other, and the encoding of moves."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ PLAYOUT_ACTION = types.int64(BYTES, BYTES, RNG)
 OBSERVE = types.void(BYTES, BYTES, types.int64, PLANES)
 
 HEADER = record(("player", np.int32), ("ply", np.int32))
-"""The fields that every state begins with."""
+"""Fields at the beginning of every state."""
 
 OVER = -1
 """The player to move when the game is over."""
 FAILED = -2
 """The player to move when a kernel has failed: one that calls back into Python, or a default kernel of a faulty game."""
 CHANCE = -3
-"""Reserved for the player to move whose move is drawn, not chosen. No planner searches such a game yet."""
+"""Reserved for chance nodes, whose moves are drawn at random. No planner searches such a game yet."""
 
 
 def kernel(
     signature: Any = None, fastmath: Any = False, counted: bool = False, inline: bool = False
 ) -> Callable[[Callable[..., Any]], Any]:
-    """Makes a function a kernel: compiled on first need, without the interpreter lock, cached on disk where that is possible.
+    """Makes a function a kernel: compiled on first use, without the interpreter lock, and cached on disk where possible.
 
-    A kernel of the seam names its `signature`; a private one is typed by the kernels that call it. `fastmath` is a set of
-    LLVM flags for a kernel whose result they cannot change. Kernels allocate nothing, so numba's reference counts are left
-    out (they cost a fifth of a search) unless `counted`; a kernel that returns an array must be `inline`. Where no cache
-    can be written, kernels are compiled anew in each process.
+    A kernel of the game interface names its `signature`; a private one gets its types from the kernels that call it.
+    `fastmath` is a set of LLVM flags for a kernel whose result they cannot change. Kernels allocate nothing, so numba's
+    reference counts, a fifth of a search's time, are left out unless `counted`. A kernel that returns an array must be
+    `inline`. Where no cache can be written, kernels are compiled anew in each process.
     """
 
     def decorated(function: Callable[..., Any]) -> Any:
@@ -71,36 +71,37 @@ def kernel(
 
 @kernel()
 def move_of(player, action):
-    """Returns a move as traces hold it: player * 2**16 + action."""
+    """Returns a move in the encoding of traces: player * 2**16 + action."""
     return np.int64(player) << 16 | np.int64(action)
 
 
 @kernel()
 def player_of_move(move):
-    """The player of a move in a trace."""
+    """Returns the player of a move in a trace."""
     return np.int64(move) >> 16
 
 
 @kernel()
 def action_of_move(move):
-    """The action of a move in a trace."""
+    """Returns the action of a move in a trace."""
     return np.int64(move) & 0xFFFF
 
 
 @kernel()
 def most_moves(trace):
-    """How many moves a playout makes at most."""
+    """Returns the largest number of moves of a playout."""
     return trace.size if trace.size > 0 else np.int64(2**62)
 
 
 COMPILING = threading.RLock()
-"""Held while kernels are compiled: numba, and the filters of warnings that it sets meanwhile, are for one thread at a time."""
+"""Held while kernels are compiled. Numba, and the warning filters that it sets meanwhile, are not thread-safe."""
 
 
 def compiled(function: Any, signature: Any) -> Any:
-    """The kernel, compiled for this signature and for no other from now on; a result of another width is cast.
+    """Returns the kernel compiled for this signature, and for no other from now on. A result of another width is cast.
 
-    Raises TypeError when it was declared for another signature, does not compile, or returns what cannot be cast.
+    Raises TypeError when the kernel was declared for another signature, does not compile, or returns a value that cannot be
+    cast.
     """
     if getattr(function, "seam_signature", None) != signature:
         raise TypeError(f"kernel {function.__name__} must be declared with the signature {signature}")
@@ -120,7 +121,7 @@ def compiled(function: Any, signature: Any) -> Any:
 
 
 def _compile(function: Any, signature: Any, wanted: Any) -> Any:
-    """The type of a kernel's result, after it was compiled for the wanted signature or arguments."""
+    """Returns the type of a kernel's result after compiling it for the wanted signature or arguments."""
     given, expected = function.py_func.__code__.co_argcount, len(signature.args)
     if given != expected:
         raise TypeError(f"kernel {function.__name__} has {given} parameter{'s' * (given != 1)}, expected {expected}")
@@ -132,7 +133,7 @@ def _compile(function: Any, signature: Any, wanted: Any) -> Any:
 
 
 def _is_castable(function: Any, result: Any, expected: Any) -> bool:
-    """Whether a cast keeps a result's meaning: integers of any width and truth values, or a number that becomes wider."""
+    """Returns whether a cast keeps a result's meaning: between integers of any width and booleans, or to a wider number."""
     whole = (types.Integer, types.Boolean)
     if isinstance(result, whole) and isinstance(expected, whole):
         return True
@@ -145,11 +146,11 @@ PLACE = re.compile(r'File "(?P<file>[^"\n]+)", line (?P<line>\d+)|Raised from (?
 CALLEE = re.compile(r"resolving callee type: type\(CPUDispatcher\(<function (\S+) at")
 MISSING = re.compile(r"No implementation of function .* found for signature:\s+>>> (.*)")
 FRAME = re.compile(r"\s*(?:Failed in \w+ mode pipeline|During: |File \"|$)")
-"""Parts of numba's messages."""
+"""Patterns in numba's messages."""
 
 
 def _cause(function: Any, error: Exception) -> str:
-    """Why a kernel does not compile, and in which line; numba's text has it below all that failed in turn."""
+    """Returns the reason and the line where a kernel fails to compile, taken from the end of numba's message."""
     text = COLOURS.sub("", str(error))
     missing = MISSING.search(text)
     if missing:
@@ -171,9 +172,9 @@ def _cause(function: Any, error: Exception) -> str:
 
 
 def address(function: Any) -> int:
-    """The address by which kernels call a compiled kernel of one signature, see `structs.by_address`.
+    """Returns the address by which kernels call a compiled kernel of one signature, see `structs.by_address`.
 
-    It lasts as long as the kernel. The plain Python of a kernel is called by an address in KERNELS.
+    It is valid as long as the kernel exists. The plain Python of a kernel is called by an address in KERNELS.
     """
     if getattr(config, "DISABLE_JIT", 0):
         KERNELS[id(function)] = function

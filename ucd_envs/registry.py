@@ -1,9 +1,9 @@
-"""Names, versions and references of games, and how the rules of one are made.
+"""Names, versions and references of games, and how their rules are made.
 
-A version moves only with a game's rules or its observations. Game files are imported when a game is first asked for, so
-importing the package compiles nothing. Wherever a game's name may stand, a reference `package.module:name` may stand too: it
-names a function that returns Rules. Other distributions offer games as entry points of the group `ucd.games`, each named as
-its rules are ("nim_v0").
+A version changes only with a game's rules or its observations. Game files are imported on first use, so importing the
+package compiles nothing. A reference `package.module:name` is accepted wherever a game's name is. It names a function that
+returns Rules. Other distributions offer games as entry points of the group `ucd.games`, each named as its rules are
+("nim_v0").
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ENTRY_POINTS = "ucd.games"
 VERSIONED = re.compile(r"[a-z][a-z0-9_]{0,80}_v\d{1,9}")
 REFERENCE = re.compile(r"[^\W\d][\w.]{0,200}:[^\W\d]\w{0,80}")
 MOST_RULES = 256
-"""So many configurations are kept, the latest used ones."""
+"""Number of configurations kept in memory, the most recently used ones."""
 
 OWN_GAMES = ("connect_four_v0", "go_v0", "havannah_v0", "hex_v0", "leftright_v0", "tic_tac_toe_v0")
 
@@ -41,7 +41,7 @@ _making = Lock()
 
 
 def available() -> list[str]:
-    """Every registered name, those of entry points too, sorted."""
+    """Returns every registered name, those of entry points included, sorted."""
     return sorted({*_builders, *_entry_points()})
 
 
@@ -58,7 +58,7 @@ def register(name: str, builder: Builder) -> None:
 
 
 def versioned(name: str) -> str:
-    """The registered name that is meant: "hex_v0" and "hex-v0" as they are, "hex" in its highest version; a reference as it is.
+    """Returns the registered name: "hex_v0" and "hex-v0" unchanged, "hex" in its highest version, a reference unchanged.
 
     Raises TypeError for anything but text, ValueError for an unknown game.
     """
@@ -75,10 +75,10 @@ def versioned(name: str) -> str:
 
 
 def load(reference: str) -> Any:
-    """The object that a reference `package.module:name` names.
+    """Returns the object that a reference `package.module:name` names.
 
-    A module that is not found otherwise is looked for in the current folder, which then stays on the path of imports. Raises
-    TypeError for anything but text, and ValueError with one sentence for a text of another form, for a module that cannot be
+    If the module is not found otherwise, it is searched in the current folder, which then stays on the import path. Raises
+    TypeError for anything but text. Raises ValueError with one sentence for a malformed text, for a module that cannot be
     imported, and for one without the name.
     """
     if not isinstance(reference, str):
@@ -100,7 +100,8 @@ def load(reference: str) -> Any:
 
 
 def builder(name: str) -> Builder:
-    """The function that makes the rules of a game. Raises TypeError or ValueError for an unknown game or a bad reference."""
+    """Returns the function that makes the rules of a game. Raises TypeError or ValueError for an unknown game or a bad
+    reference."""
     name = versioned(name)
     if ":" in name:
         found: Any = load(name)
@@ -115,7 +116,7 @@ def builder(name: str) -> Builder:
 
 
 def parameters(name: str) -> dict[str, inspect.Parameter]:
-    """The settings of a game by name. Raises as `builder` does."""
+    """Returns the settings of a game by name. Raises as `builder` does."""
     build = builder(name)
     try:
         return dict(inspect.signature(build).parameters)
@@ -124,10 +125,10 @@ def parameters(name: str) -> dict[str, inspect.Parameter]:
 
 
 def make_rules(name: str, /, **settings: Any) -> Rules:
-    """The rules of a game in one configuration, the same object for the same configuration while it is among the latest used.
+    """Returns the rules of a game in one configuration, the same object while that is among the last used ones.
 
-    Raises ValueError for an unknown game, a setting out of range, a reference that makes no game, or a builder whose rules bear
-    another name, and TypeError for anything but text as a name and for an unknown setting.
+    Raises ValueError for an unknown game, a setting out of range, a reference that makes no game, or a builder whose rules
+    have another name. Raises TypeError for a name that is not text and for an unknown setting.
     """
     name = versioned(name)
     build, known = builder(name), parameters(name)
@@ -152,13 +153,13 @@ def make_rules(name: str, /, **settings: Any) -> Rules:
 
 
 def examples(name: str) -> tuple[dict[str, Any], ...]:
-    """The configurations that a game lists for tests; of a game registered by a user, its defaults."""
+    """Returns the configurations that a game lists for tests, or the default one of a user-registered game."""
     found = _builders.get(versioned(name))
     return importlib.import_module(found).EXAMPLES if isinstance(found, str) else ({},)
 
 
 def _called(name: str, build: Builder, settings: dict[str, Any]) -> Rules:
-    """The rules that a builder makes, with the reference by which they are made again."""
+    """Returns the rules that a builder makes, with the reference that makes them again."""
     try:
         made = build(**settings)
     except (TypeError, ValueError):
@@ -178,12 +179,12 @@ def _called(name: str, build: Builder, settings: dict[str, Any]) -> Rules:
 
 
 def _configuration(name: str, build: Builder, settings: Any) -> Hashable:
-    """A configuration as a key: 1, 1.0 and True are different settings."""
+    """Returns a configuration as a key: 1, 1.0 and True are different settings."""
     return name, build, tuple(sorted((key, type(value).__name__, value) for key, value in settings.items()))
 
 
 def _kept(key: Hashable) -> Rules | None:
-    """The rules of a configuration, if they are kept."""
+    """Returns the rules of a configuration if they are kept, else None."""
     with _making:
         if key in _made:
             _made.move_to_end(key)
@@ -191,19 +192,19 @@ def _kept(key: Hashable) -> Rules | None:
 
 
 def _is_found(package: str) -> bool:
-    """Whether a top-level module can be imported as things are."""
+    """Returns whether a top-level module can be imported at present."""
     return package in sys.modules or importlib.util.find_spec(package) is not None
 
 
 @cache
 def _entry_points() -> dict[str, importlib.metadata.EntryPoint]:
-    """Games that other distributions offer, by versioned name."""
+    """Returns games of other distributions, by versioned name."""
     offered = importlib.metadata.entry_points(group=ENTRY_POINTS)
     return {entry.name: entry for entry in offered if VERSIONED.fullmatch(entry.name)}
 
 
 def _of_entry_point(name: str) -> Builder:
-    """The builder that an entry point names. Raises ValueError with one sentence where it cannot be imported."""
+    """Returns the builder that an entry point names. Raises ValueError with one sentence where it cannot be imported."""
     entry = _entry_points()[name]
     try:
         found: Builder = entry.load()
@@ -213,13 +214,13 @@ def _of_entry_point(name: str) -> Builder:
 
 
 def _sentence(error: BaseException) -> str:
-    """The kind of an error and its first line."""
+    """Returns the kind of an error and its first line."""
     lines = str(error).splitlines()
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
 def _again(name: str, settings: dict[str, Any]) -> Rules:
-    """Unpickles Rules: compiled kernels do not travel."""
+    """Unpickles Rules from name and settings, since compiled kernels cannot be pickled."""
     return make_rules(name, **settings)
 
 

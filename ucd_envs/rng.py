@@ -1,7 +1,7 @@
-"""The random generator that kernels carry: xoroshiro128+ (Blackman and Vigna, 2018).
+"""The random generator of kernels: xoroshiro128+ (Blackman and Vigna, 2018).
 
-Its state is an array of two 64-bit words that the caller passes on, so a run depends on its seed alone: not on NumPy's
-generator, not on numba's, not on threads. Draws use the high bits, which are the good ones of this generator.
+Its state is an array of two 64-bit words that the caller passes on. A run therefore depends on its seed alone: not on
+NumPy's generator, numba's, or threads. Draws use the high bits, which have the best quality in this generator.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ U24, U16, U37, U40, U27, U11 = (np.uint64(n) for n in (24, 16, 37, 40, 27, 11))
 
 
 def seeded(*entropy: int) -> np.ndarray:
-    """A fresh generator state for a path of non-negative integers such as (seed, game, player): [2] uint64, never all zero."""
+    """Returns a fresh generator state for non-negative integers such as (seed, game, player): [2] uint64, never all zero."""
     words: np.ndarray = np.random.SeedSequence(entropy).generate_state(2, np.uint64)
     return words if words.any() else np.ones(2, np.uint64)
 
 
 @kernel()
 def stepped(a, b):
-    """64 random bits of a generator in the state (a, b), and its next state; for loops that keep it out of memory."""
+    """Returns 64 random bits of a generator in the state (a, b), and its next state, for loops that keep it in registers."""
     c = a ^ b
     return a + b, ((a << U24) | (a >> U40)) ^ c ^ (c << U16), (c << U37) | (c >> U27)
 
 
 @kernel()
 def draw(rng):
-    """64 random bits; the state moves on by one."""
+    """Returns 64 random bits and advances the state by one."""
     bits, rng[0], rng[1] = stepped(rng[0], rng[1])
     return bits
 
 
 @kernel()
 def below(rng, n):
-    """A random integer in [0, n), n < 2**32, by multiplying and shifting: the bias is under n / 2**32."""
+    """Returns a random integer in [0, n), n < 2**32, by multiplying and shifting: the bias is under n / 2**32."""
     return ((draw(rng) >> U32) * n) >> U32
 
 
 @kernel()
 def unit(rng):
-    """A random number in [0, 1), of 53 bits."""
+    """Returns a random number in [0, 1) with 53 bits."""
     return np.float64(draw(rng) >> U11) * 2.0**-53

@@ -1,25 +1,25 @@
 """The one interface between games and planners.
 
 A game is a frozen `Rules` value: facts about one configuration and its compiled kernels. A state is a flat vector of
-bytes that the game reads as a record; all that never changes for a configuration is a second vector, `config`.
+bytes that the game reads as a record. A second vector, `config`, holds the constants of a configuration.
 Everything above this file knows games through these names only.
 
 Identities that hold for every game (`ucd_envs.check` looks for one that does not):
 
-- `reset` writes the whole record of a state, whatever was there before;
+- `reset` writes the whole record of a state, independently of its earlier content;
 - `legal_actions` is ascending, agrees with `is_legal`, and is empty exactly when the game is over (player OVER, -1);
 - `play` makes a legal move in place; the ply grows by one and never passes `Rules.max_plies`;
-- `payoffs` are in [0, 1], one a player: loss 0, draw 1/2, win 1; to be read when the game is over;
+- `payoffs` are in [0, 1], one a player: loss 0, draw 1/2, win 1; they are read only when the game is over;
 - equal words of `key` at equal plies mean equal legal actions, mover and future, and conversely: two move orders to one
-  position agree. The key may leave the ply out, since `State` and the search add it; so the graph of positions has no cycles
-  and every edge goes down one ply;
-- `playout` plays the moves of a random policy: uniform over the legal moves, if the game's file does not say otherwise. It
-  writes each move to `trace`, as `move_of` does, until that is full or the game is over, and leaves the state that they lead
-  to, or one that no kernel but the policy's can tell from it. With a trace of length 0 only the outcome is asked for: the
-  state is over and `payoffs` is right (the same distribution), but the rest of the record is undefined, so that a game may
-  take a short cut;
-- `playout_action` is one move of that policy, each of `playout_actions` with the same probability; `is_playable` says of one
-  action whether it is among them.
+  position agree. The key may leave the ply out, since `State` and the search add it. So the graph of positions has no cycles
+  and every edge leads to the next ply;
+- `playout` plays the moves of a random policy: uniform over the legal moves, unless the game's file says otherwise. It
+  writes each move to `trace`, as `move_of` does, until that is full or the game is over. It leaves the state that the moves
+  lead to, or one that only the policy's own kernels can tell from it. With a trace of length 0 it need only find the
+  outcome: the state is over and `payoffs` is right (with the same distribution), but the rest of the record is undefined,
+  so that a game may take a short cut;
+- `playout_action` is one move of that policy, drawn uniformly from `playout_actions`; `is_playable` returns whether an action
+  is among these.
 """
 
 from __future__ import annotations
@@ -64,20 +64,21 @@ class Kernels(NamedTuple):
     payoffs: Any
     key: Any
     is_legal: Any = None
-    """Looks through `legal_actions` by default."""
+    """Searches `legal_actions` by default."""
     playout: Any = None
-    """Plays moves of the random policy one by one by default."""
+    """Plays moves of the random policy one by one, by default."""
     playout_action: Any = None
     """Draws from `playout_actions` by default."""
     playout_actions: Any = None
     """Lists the moves of the random policy, in any order; `legal_actions` by default."""
     is_playable: Any = None
-    """Tells whether the random policy may play an action: whether it is legal, or among the game's own `playout_actions`."""
+    """Returns whether the random policy may play an action: by default whether it is among the game's own `playout_actions`,
+    or legal where the game has none."""
     observe: Any = None
-    """Writes the bits of the key by default, for all players alike: [1, 1, 64 * key_words]."""
+    """Writes the bits of the key by default, the same for all players: [1, 1, 64 * key_words]."""
 
     def completed(self) -> Kernels:
-        """These kernels, and the defaults for those left out."""
+        """Returns these kernels, with defaults for those left out."""
         is_legal = self.is_legal or defaults.is_legal
         return Kernels(
             *(self.reset, self.legal_actions, self.play, self.payoffs, self.key, is_legal),
@@ -95,31 +96,31 @@ SIGNATURES = Kernels(
 
 
 class Live(Protocol):
-    """A game behind kernels that call back into Python, which one search at a time can use."""
+    """A game behind kernels that call back into Python. Only one search at a time can use it."""
 
     def reseed(self, seed: int) -> None:
-        """Begins a new sequence of chance for a search."""
+        """Begins a new sequence of random numbers for a search."""
 
     def failure(self) -> BaseException | None:
-        """Takes the exception that a callback has caught, if one has."""
+        """Returns and clears the exception that a callback has caught, or None."""
 
     def listening(self) -> AbstractContextManager[None]:
         """Lets Ctrl-C reach callbacks while it lasts."""
 
     def mover_after(self, state: State, moves: Iterable[int]) -> int:
-        """The player to move after moves from the root, -1 when the game is over."""
+        """Returns the player to move after moves from the root, -1 when the game is over."""
 
     def facts(self) -> tuple[Callable[..., Rules], tuple[Any, ...]]:
-        """A function and its arguments that make Rules of the same facts, without the game, in another process."""
+        """Returns a function and its arguments that make Rules with the same facts in another process, without the game."""
 
 
 class Victory(NamedTuple):
-    """How a game was won."""
+    """The way a game was won."""
 
     kinds: tuple[str, ...]
-    """What the last move made, such as "ring"."""
+    """Kinds of victory of the last move, such as "ring"."""
     cells: tuple[int, ...]
-    """Actions of stones that show it, ascending."""
+    """Actions of the winning stones, ascending."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,14 +130,14 @@ class Rules:
     name: str
     """The registered name, such as "hex_v0"."""
     settings: Mapping[str, Any]
-    """The parameters that make this configuration."""
+    """Parameters of this configuration."""
     players: int
     actions: int
     """Number of actions: they are 0 ... actions - 1."""
     max_plies: int
     """No game has more plies than this."""
     config: np.ndarray
-    """What never changes: [any] uint8. Rules hold it with the addresses that the default kernels need behind it."""
+    """Constants of the configuration: [any] uint8. Rules store it followed by the addresses that the default kernels need."""
     state_bytes: int
     """Size of a state, a multiple of 8."""
     key_words: int
@@ -145,28 +146,29 @@ class Rules:
     action_name: Callable[[State, int], str]
     """Text of an action in a state, as players of the game write it."""
     action_named: Callable[[State, str], int]
-    """The action of a text in a state; raises ValueError with one sentence for a text that names none."""
+    """Returns the action of a text in a state. Raises ValueError with one sentence for a text that names none."""
     planes: tuple[int, int, int] = (0, 0, 0)
-    """Shape of an observation: rows, columns, planes. Planes 0 and 1 hold the observer's and the next player's stones. To be
-    given with a game's own `observe`; without one it is (1, 1, 64 * key_words)."""
+    """Shape of an observation: rows, columns, planes. Planes 0 and 1 hold the observer's and the next player's stones.
+    Required for a game with its own `observe`; without one it is (1, 1, 64 * key_words)."""
     tiling: str | None = None
-    """How boards are drawn: "square", "hexagonal", "hexagon" (of hexagonal cells), "points" (stones on crossings, the first row
+    """Drawing of boards: "square", "hexagonal", "hexagon" (of hexagonal cells), "points" (stones on crossings, the first row
     at the bottom), "column" (stones fall) or "track" (a line of steps). None for a game that only lists its moves."""
     rewards: tuple[float, float] = (-1.0, 1.0)
     """Rewards of an environment for the payoffs 0 and 1; linear between."""
     why_illegal: Callable[[int], str] = field(default=lambda action: "it is not among the legal moves")
-    """What is usually wrong with an illegal action of this game, for messages."""
+    """Returns the usual reason why an action of this game is illegal, for messages."""
     victory: Callable[[State], Victory | None] | None = None
-    """How a game was won, None for one that was not; None for a game whose victories are all alike."""
+    """Returns the way a game was won, or None for one that was not. None itself for a game with one kind of victory."""
     score: Callable[[State], float] | None = None
-    """The first player's points less the second's, as if the game were over now; None where a game knows no points."""
+    """Returns the first player's points less the second's, as if the game were over now. None itself for a game without
+    points."""
     live: Live | None = None
-    """Only for kernels that call back into Python: the one game that they are about."""
+    """The live game behind kernels that call back into Python, None for all other games."""
 
     config_bytes: int | None = None
-    """Size of the game's own part of `config`; by default all that is given."""
+    """Size of the game's own part of `config`; by default all of it."""
     reference: str | None = None
-    """The text by which `make_rules` makes these Rules again; None for `name`."""
+    """Reference from which `make_rules` makes these Rules again; None for `name`."""
 
     def __post_init__(self) -> None:
         self._check()
@@ -195,7 +197,7 @@ class Rules:
             object.__setattr__(self, name, value)
 
     def _check(self) -> None:
-        """Raises TypeError or ValueError with one sentence for facts that no game can have."""
+        """Raises TypeError or ValueError with one sentence for invalid facts."""
         integer("players", self.players, 1, MOST_PLAYERS)
         integer("actions", self.actions, 1, MOST_ACTIONS)
         integer("max_plies", self.max_plies, 1, MOST_PLIES)
@@ -211,12 +213,12 @@ class Rules:
 
     @property
     def own_config(self) -> np.ndarray:
-        """The game's own part of `config`: [config_bytes] uint8, a view."""
+        """Returns the game's own part of `config`: [config_bytes] uint8, a view."""
         return self.config[: self.config_bytes]
 
     @cached_property
     def identity(self) -> tuple[Any, ...]:
-        """What two Rules must share for a state of one to be a state of the other."""
+        """Returns the facts that two Rules must share for a state of one to be a state of the other."""
         return (self.name, self.own_config.tobytes(), self.state_bytes)
 
     def __eq__(self, other: object) -> bool:
@@ -228,7 +230,7 @@ class Rules:
         return hash(self.identity)
 
     def initial_state(self) -> State:
-        """The state before the first move."""
+        """Returns the state before the first move."""
         state = np.zeros(self.state_bytes, np.uint8)
         self.kernels.reset(self.config, state)
         return State(self, state.tobytes())
@@ -245,8 +247,8 @@ class State:
 
     Two move orders to one position give equal states.
 
-    `ending` is what an environment adds once a game has ended (which agents are left and what they were paid); it is
-    empty while the game goes on and takes no part in equality.
+    `ending` is set by an environment once a game has ended: the agents left and their rewards. It is empty while the game
+    goes on and takes no part in equality.
     """
 
     __slots__ = ("_words", "data", "ending", "rules")
@@ -267,26 +269,26 @@ class State:
 
     @property
     def player(self) -> int:
-        """The player to move, or -1 when the game is over."""
+        """Returns the player to move, or -1 when the game is over."""
         return int.from_bytes(self.data[:4], "little", signed=True)
 
     @property
     def ply(self) -> int:
-        """How many moves have been played."""
+        """Returns the number of moves played."""
         return int.from_bytes(self.data[4:8], "little", signed=True)
 
     @property
     def over(self) -> bool:
-        """Whether the game has ended, by its rules or by an illegal move in an environment."""
+        """Returns whether the game has ended, by its rules or by an illegal move in an environment."""
         return self.player == OVER or self.ending is not None
 
     def array(self) -> np.ndarray:
-        """A fresh writable copy of the state vector: [state_bytes] uint8."""
+        """Returns a fresh writable copy of the state vector: [state_bytes] uint8."""
         return np.frombuffer(bytearray(self.data), np.uint8)
 
     @property
     def words(self) -> bytes:
-        """The key of the position as its game writes it: [key_words] uint64."""
+        """Returns the key of the position as its game writes it: [key_words] uint64."""
         if self._words is None:
             room = np.zeros(self.rules.key_words + SLACK, np.uint64)
             words = room[: self.rules.key_words]
@@ -300,28 +302,29 @@ class State:
 
     @property
     def key(self) -> bytes:
-        """The exact position, by which states are hashed and compared: the words, then the ply in 8 bytes."""
+        """Returns the exact position, by which states are hashed and compared: the words, then the ply in 8 bytes."""
         return self.words + self.ply.to_bytes(8, "little")
 
     def legal_actions(self) -> list[int]:
-        """The legal actions, ascending; empty when the game is over."""
+        """Returns the legal actions, ascending; none when the game is over."""
         actions = np.empty(self.rules.actions, np.int32)
         count = self.rules.kernels.legal_actions(self.rules.config, self.array(), actions)
         self._raise_caught()
         return [int(action) for action in actions[:count]]
 
     def action_name(self, action: int) -> str:
-        """Text of an action here, as players of the game write it."""
+        """Returns the text of an action in this state, as players of the game write it."""
         return self.rules.action_name(self, action)
 
     def action_named(self, text: str) -> int:
-        """The action of a text here. Raises ValueError with one sentence for a text that names none."""
+        """Returns the action of a text in this state. Raises ValueError with one sentence for a text that names none."""
         return self.rules.action_named(self, text)
 
     def after(self, action: int) -> State:
-        """The state that a legal action leads to.
+        """Returns the state after a legal action.
 
-        Raises ValueError for an illegal one, TypeError for no whole number and for a live game, whose states are its root only.
+        Raises ValueError for an illegal one. Raises TypeError for anything but a whole number, and for a live game, whose
+        only state is its root.
         """
         if self.rules.live is not None:
             raise TypeError(f"{self.rules.name} is one game of Python: step its environment instead")
@@ -333,7 +336,7 @@ class State:
         return State(self.rules, state.tobytes())
 
     def payoffs(self) -> list[float]:
-        """Each player's payoff in [0, 1]. Raises ValueError while the game goes on."""
+        """Returns each player's payoff in [0, 1]. Raises ValueError while the game goes on."""
         if self.player != OVER:
             raise ValueError("payoffs are known when the game is over, and this one goes on")
         out = np.zeros(self.rules.players)
@@ -341,7 +344,7 @@ class State:
         return [float(payoff) for payoff in out]
 
     def _raise_caught(self) -> None:
-        """Raises what a kernel that calls back into Python has caught."""
+        """Raises the exception that a kernel with callbacks has caught."""
         caught = None if self.rules.live is None else self.rules.live.failure()
         if caught is not None:
             raise caught

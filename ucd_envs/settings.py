@@ -1,4 +1,4 @@
-"""Checks of parameters, each with one sentence that names the parameter, and names of cells."""
+"""Checks of parameters, each with a one-sentence error that names the parameter, and names of cells."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MOST_SHOWN = 80
 
 
 def shown(value: Any) -> str:
-    """A value as a message quotes it: its `repr`, shortened when it is longer than 80 characters."""
+    """Returns a value as a message quotes it: its `repr`, shortened if longer than 80 characters."""
     if isinstance(value, str) and len(value) > MOST_SHOWN:
         return f"{value[:MOST_SHOWN]!r}... ({len(value)} characters)"
     try:
@@ -21,7 +21,7 @@ def shown(value: Any) -> str:
 
 
 def integer(name: str, value: Any, least: int, most: int) -> int:
-    """A parameter as a whole number in [least, most]. Raises TypeError or ValueError with one sentence otherwise."""
+    """Returns a parameter as a whole number in [least, most]. Raises TypeError or ValueError with one sentence otherwise."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"{name} must be a whole number from {least} to {most}, not {shown(value)}")
     if not least <= value <= most:
@@ -30,14 +30,14 @@ def integer(name: str, value: Any, least: int, most: int) -> int:
 
 
 def boolean(name: str, value: Any) -> bool:
-    """A parameter that is on or off. Raises TypeError with one sentence for anything else."""
+    """Returns a parameter that is on or off. Raises TypeError with one sentence for anything else."""
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be True or False, not {shown(value)}")
     return bool(value)
 
 
 def real(name: str, value: Any) -> float:
-    """A parameter as a number. Raises TypeError with one sentence for anything else."""
+    """Returns a parameter as a number. Raises TypeError with one sentence for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{name} must be a number, not {shown(value)}")
     try:
@@ -47,7 +47,7 @@ def real(name: str, value: Any) -> float:
 
 
 def cell_named(text: str, rows: int, columns: int) -> int:
-    """row * columns + column of a cell written as column letter and row number from 1, such as "b2" or "B2".
+    """Returns row * columns + column of a cell written as column letter and row number from 1, such as "b2" or "B2".
 
     Raises ValueError for any other text.
     """

@@ -15,9 +15,9 @@ from numba.extending import intrinsic, lower_builtin, overload, type_callable
 
 
 def record(*fields: tuple[Any, ...]) -> np.dtype[Any]:
-    """A record type whose fields kernels read by name; its size is a multiple of 8 bytes, so that rows stay aligned.
+    """Returns a record type whose fields kernels read by name. Its size is a multiple of 8 bytes, so that rows stay aligned.
 
-    Raises ValueError for a name that NumPy's records have themselves, such as "size": plain Python would read that.
+    Raises ValueError for a name that NumPy's records use themselves, such as "size".
     """
     packed = np.dtype(list(fields), align=True)
     columns: Any = packed.fields
@@ -37,11 +37,11 @@ def record(*fields: tuple[Any, ...]) -> np.dtype[Any]:
 
 
 BLOCK = record(("address", np.uint64), ("length", np.int64), ("room", np.int64), ("columns", np.int64))
-"""Rows of numbers at an address: `length` of them in use, `room` for more, `columns` numbers in each."""
+"""A block of rows of numbers at an address: `length` rows in use, `room` for more, `columns` numbers in each."""
 
 
 def configuration(layout: np.dtype[Any], **values: Any) -> np.ndarray:
-    """A board vector: one record of `layout` with the given fields, as [layout.itemsize] uint8."""
+    """Returns a configuration vector: one record of `layout` with the given fields, as [layout.itemsize] uint8."""
     board = np.zeros(1, layout)
     for name, value in values.items():
         board[name] = value
@@ -49,10 +49,10 @@ def configuration(layout: np.dtype[Any], **values: Any) -> np.ndarray:
 
 
 def fields(vector: Any, layout: Any) -> Any:
-    """The record that lies in a vector of bytes: `fields(state, STATE).player` reads and writes the vector itself.
+    """Returns the record in a vector of bytes: `fields(state, STATE).player` reads and writes the vector itself.
 
-    The vector may be longer than the record. In a kernel this is a pointer and costs nothing, where `vector.view(layout)[0]`
-    costs 20 ns.
+    The vector may be longer than the record. In a kernel this is a pointer and costs nothing, whereas
+    `vector.view(layout)[0]` costs 20 ns.
     """
     return vector[: layout.itemsize].view(layout)[0]
 
@@ -75,15 +75,15 @@ def _compiled_fields(vector, layout):
 
 
 def address_of(array: np.ndarray) -> int:
-    """Where an array's data lies; the caller keeps the array alive."""
+    """Returns the address of an array's data. The caller must keep the array alive."""
     return int(array.ctypes.data)
 
 
 def array_at(address: Any, shape: Any, layout: Any) -> Any:
-    """The array of so many entries that lies at an address.
+    """Returns the array of the given shape at an address.
 
-    A kernel that works on many arrays takes one record of their addresses, because every array that is passed to a function
-    takes seven machine words.
+    A kernel that works on many arrays takes one record of their addresses, because every array passed to a function takes
+    seven machine words.
     """
     sizes = tuple(int(size) for size in shape)
     space = (ctypes.c_uint8 * (math.prod(sizes) * layout.itemsize)).from_address(int(address))
@@ -103,7 +103,7 @@ def _generate_array_at(context, builder, signature, arguments):
 
 
 def _generated(context: Any, builder: Any, signature: Any, array: Any, data: Any, sizes: Any) -> Any:
-    """The code of an array without an owner, whose entries lie at `data`."""
+    """Generates code for an array without an owner, whose entries lie at `data`."""
     word = context.get_value_type(types.intp)
     size = context.get_abi_sizeof(context.get_data_type(signature.return_type.dtype))
     steps = [ir.Constant(word, size)]
@@ -123,9 +123,9 @@ def _generated(context: Any, builder: Any, signature: Any, array: Any, data: Any
 
 
 def stack_array(size: Any, layout: Any) -> Any:
-    """A new array of `size` entries, not cleared, that lasts until the kernel that asks for it returns.
+    """Returns a new array of `size` entries, not cleared, that is valid until the calling kernel returns.
 
-    In a kernel it lies on the stack, so several threads may be in one kernel at once. Ask outside loops.
+    In a kernel it lies on the stack, so several threads may run the kernel at once. Call it outside loops.
     """
     return np.empty(int(size), layout)
 
@@ -149,9 +149,10 @@ KERNELS: dict[int, Any] = {}
 
 
 def by_address(signature: Any) -> Any:
-    """Makes a function that calls the kernel or C function of a signature at an address: `call(address, *arguments)`.
+    """Returns a function that calls the kernel or C function of a signature at an address: `call(address, *arguments)`.
 
-    The caller keeps alive what lies there. In plain Python a kernel lies in KERNELS, and a C function takes and returns int64.
+    The caller must keep the function at the address alive. In plain Python a kernel is found in KERNELS, and a C function
+    takes and returns int64.
     """
 
     def call(address: Any, *arguments: Any) -> Any:
@@ -179,7 +180,7 @@ def by_address(signature: Any) -> Any:
 
 
 def popcount(word: Any) -> int:
-    """How many bits of an unsigned word are set; one machine instruction in a kernel."""
+    """Returns the number of set bits in an unsigned word; one machine instruction in a kernel."""
     return int(word).bit_count()
 
 

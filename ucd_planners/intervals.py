@@ -7,13 +7,13 @@ from math import cos, nan, pi, sin, sqrt, tan
 from statistics import NormalDist, fmean, stdev
 
 MANY = 200
-"""Degrees of freedom from which on Student's distribution is taken for the normal one: within 1% of its quantiles."""
+"""Degrees of freedom from which the normal distribution replaces Student's: within 1% of its quantiles."""
 
 
 def wilson(score: float, games: float, confidence: float = 0.95) -> tuple[float, float]:
     """Returns Wilson's score interval for a share `score / games`, in [0, 1]; (0, 1) without games [Wilson 1927].
 
-    With draws counted half the variance is at most that of wins and losses with the same share, so the interval is not too
+    A draw counts half. The variance is then at most that of wins and losses with the same share, so the interval is not too
     narrow. Raises ValueError unless 0 <= score <= games and 0 < confidence < 1.
     """
     if not 0 <= score <= games or not 0 < confidence < 1:
@@ -28,7 +28,7 @@ def wilson(score: float, games: float, confidence: float = 0.95) -> tuple[float,
 
 
 def mean_interval(payoffs: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
-    """Returns Student's interval for the mean of payoffs in [0, 1], cut off there; (0, 1) for fewer than two [Student 1908].
+    """Returns Student's interval for the mean of payoffs in [0, 1], clipped to it; (0, 1) for fewer than two [Student 1908].
 
     Raises ValueError unless 0 < confidence < 1.
     """
@@ -61,7 +61,7 @@ def student(confidence: float, freedom: int) -> float:
 
 
 def _within(angle: float, freedom: int) -> float:
-    """A(t) [Abramowitz and Stegun 1964, 26.7.3 and 26.7.4] by the angle atan(t / sqrt(freedom))."""
+    """Returns A(t) [Abramowitz and Stegun 1964, 26.7.3 and 26.7.4] for the angle atan(t / sqrt(freedom))."""
     term = sin(angle) * (cos(angle) if freedom % 2 else 1.0)
     total = 0.0 if freedom == 1 else term
     for k in range(2 + freedom % 2, freedom - 1, 2):

@@ -7,13 +7,13 @@
     value     =  number | "-" number | "inf" | "true" | "false" | "none" | word | reference | quoted text
     policies  =  policy { policy }, each written as a planner is, and so are initial statistics
 
-The name is a preset, or a reference `package.module:name` to a function or class that returns a selection or a planner; an
+The name is a preset, or a reference `package.module:name` to a function or class that returns a selection or a planner. An
 installed package may give it a short name by an entry point of the group `ucd.selections`. The keys are its parameters and the
-options of Planner, each at most once; blanks are free between symbols. The values of `policies` and `initial` are text,
+options of Planner, each at most once. Blanks between symbols are ignored. The values of `policies` and `initial` are text,
 quoted unless they are a single name, such as uct(policies="cmc(prob=0.5)", initial=go_initial).
-A number is decimal, of at most 39 digits before its point. No text is evaluated: a reference imports its module and calls what
-it names. A program is an opponent in matches, such as gtp("gnugo --mode gtp", timeout=30): the text is its command line,
-`timeout` the seconds that it has for a move.
+A number is decimal, of at most 39 digits before its point. No text is evaluated: a reference imports its module and calls the
+object that it names. A program is an opponent in matches, such as gtp("gnugo --mode gtp", timeout=30): the text is its command
+line, `timeout` the seconds that it has for a move.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from ucd_planners.references import built, found, parameters_of, refuse_unknown,
 
 WORDS = {"inf": math.inf, "true": True, "false": False, "True": True, "False": False, "none": None, "None": None}
 OPTIONS = tuple(name for name in PlannerOptions.__annotations__ if name != "progress")
-"""The options of Planner that can be written."""
+"""Options of Planner that can be written."""
 GROUPS = {"policies": ("ucd.policies",), "initial": ()}
-"""Groups of entry points that give names to the values of an option."""
+"""Groups of entry points that name values of an option."""
 LONGEST = 1000
-"""Characters of a planner's text at most."""
+"""Limit on the characters of a planner's text."""
 TIMEOUT = 60.0
 """Seconds that a program has for a move, by default."""
 
@@ -55,10 +55,10 @@ COMMAND = re.compile(rf"""\s*{PROGRAM}\s*\(\s*('[^']*'|"[^"]*")\s*((?:,{PARAMETE
 
 
 def planner_from(text: str, **defaults: Any) -> Planner:
-    """Returns the planner of a text; what the text says goes before `defaults`, and its budget replaces theirs.
+    """Returns the planner of a text. The text takes precedence over `defaults`, and its budget replaces theirs.
 
-    Raises ValueError for a text that does not parse or names an unknown planner or parameter, TypeError for an option by its
-    old name, and what the preset raises for a value out of range.
+    Raises ValueError for a text that does not parse or names an unknown planner or parameter, TypeError for an option's old
+    name, and the preset's errors for a value out of range.
     """
     made = player_from(text, **defaults)
     if not isinstance(made, Planner):
@@ -67,7 +67,7 @@ def planner_from(text: str, **defaults: Any) -> Planner:
 
 
 def player_from(text: str, **defaults: Any) -> Any:
-    """Returns the planner of a text, or whatever else its reference makes. Raises as `planner_from` does."""
+    """Returns the planner of a text, or any other object that its reference makes. Raises as `planner_from` does."""
     name, written = parse(text)
     maker = maker_of(name)
     refuse_old_names(written.keys() - parameters_of(maker))
@@ -89,14 +89,14 @@ def player_from(text: str, **defaults: Any) -> Any:
 
 
 def maker_of(name: str) -> Any:
-    """Returns what makes the planner of a name. Raises ValueError for an unknown one."""
+    """Returns the function or class behind a planner's name. Raises ValueError for an unknown one."""
     if name == PROGRAM:
         raise ValueError(f"{PROGRAM} is a program that plays in matches, not a planner: expected one of {', '.join(PRESETS)}")
     return found(name, PRESETS, ("ucd.selections", "ucd.agents"), "planner")
 
 
 def is_selection(made: Any) -> bool:
-    """Whether an object is a selection."""
+    """Returns whether an object is a selection."""
     return not isinstance(made, type) and hasattr(made, "layout") and hasattr(made, "parameters")
 
 
@@ -122,7 +122,7 @@ def initial_from(text: str) -> Initial | None:
 def build_all(text: str, makers: Mapping[str, Callable[..., Any]], option: str, kind: str, example: str) -> list[Any]:
     """Builds everything written one after another, each by one of `makers` or by a reference.
 
-    Raises TypeError or ValueError as `planner_from` does, in words of the option, its kind and an example.
+    Raises TypeError or ValueError as `planner_from` does. Messages contain the option, its kind and an example.
     """
     made = []
     for name, written in parse_all(text, option, example):
@@ -134,13 +134,13 @@ def build_all(text: str, makers: Mapping[str, Callable[..., Any]], option: str, 
 
 
 def parameters(name: str) -> list[str]:
-    """Returns what can be written for a planner: its own parameters, then those of Planner."""
+    """Returns the parameters that can be written for a planner: its own, then those of Planner."""
     own = [key for key, each in parameters_of(maker_of(name)).items() if each.kind is not inspect.Parameter.VAR_KEYWORD]
     return [key for key in dict.fromkeys((*own, *OPTIONS)) if key != "progress"]
 
 
 def parse(text: str) -> tuple[str, dict[str, Any]]:
-    """Returns the name and the parameters of a planner's text; the command line of a program is its parameter `command`.
+    """Returns the name and the parameters of a planner's text. The command line of a program is its parameter `command`.
 
     Raises TypeError or ValueError for a text that does not follow the grammar.
     """
@@ -163,7 +163,7 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
 def parse_all(text: str, option: str, example: str) -> list[tuple[str, dict[str, Any]]]:
     """Returns the names and parameters of everything written one after another.
 
-    Raises TypeError or ValueError, in words of the option and an example, for a text that does not follow the grammar.
+    Raises TypeError or ValueError, with the option and an example, for a text that does not follow the grammar.
     """
     if not isinstance(text, str):
         raise TypeError(f"{option} must be written as text, such as {example!r}, not {text!r}")
@@ -178,7 +178,7 @@ def parse_all(text: str, option: str, example: str) -> list[tuple[str, dict[str,
 
 
 def arguments(text: str, listed: str, *taken: str) -> dict[str, Any]:
-    """Returns the parameters listed in a text. Raises ValueError for one that stands there twice or is taken already."""
+    """Returns the parameters listed in a text. Raises ValueError for a repeated one or one in `taken`."""
     written: dict[str, Any] = {}
     for key, value in PARAMETER.findall(listed):
         if key in written or key in taken:
@@ -197,10 +197,11 @@ def value_of(text: str) -> Any:
 
 
 def canonical(text: str, **defaults: Any) -> str:
-    """Returns the one text of all that name the same planner: `uct` and `uct(c=0.30)` are "uct(c=0.3)".
+    """Returns one canonical text for all that name the same planner: `uct` and `uct(c=0.30)` are "uct(c=0.3)".
 
-    It has all of the planner's own parameters, in their order, then the options of Planner that are not at their defaults. The
-    budget of `defaults` is written where the text has none. Raises as `planner_from` does for a text that does not parse.
+    It has all of the planner's own parameters, in their order, then the options of Planner that are not at their defaults.
+    The budget of `defaults` is written where the text has none. Raises as `planner_from` does for a text that does not
+    parse.
     """
     name, written = parse(text)
     if name == PROGRAM:
@@ -227,7 +228,7 @@ def canonical(text: str, **defaults: Any) -> str:
 def write(
     name: str, written: Mapping[str, Any], known: Mapping[str, inspect.Parameter], options: Mapping[str, Any] | None = None
 ) -> str:
-    """Writes a name with all of its parameters in their order, at their defaults where nothing is written, then options."""
+    """Writes a name with all of its parameters in their order, with defaults for missing ones, then options."""
     values = {}
     for key, each in known.items():
         value = written.get(key, each.default)
@@ -238,7 +239,7 @@ def write(
 
 
 def value_text(value: Any) -> str:
-    """Writes a value of the grammar in the one way that its canonical text has."""
+    """Writes a value of the grammar in its canonical form."""
     if value is None or isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, (int, float)):
@@ -247,21 +248,21 @@ def value_text(value: Any) -> str:
 
 
 def number(value: float) -> str:
-    """Writes a number: whole ones without a point."""
+    """Writes a number. Whole ones have no point."""
     return str(int(value)) if math.isfinite(value) and value == int(value) and abs(value) < 10**15 else repr(value)
 
 
 def quoted(text: str) -> str:
-    """Writes a text between quotes that it does not have in it."""
+    """Writes a text between quotes of a kind that it does not contain."""
     return f'"{text}"' if "'" in text else f"'{text}'"
 
 
 def setting_from(name: str, text: str | None, default: Any) -> Any:
-    """A game's setting as typed on a command line: text where its default is text, else true or false, a number or text.
+    """Returns a game's setting typed on a command line: text where its default is text, else true or false, a number or
+    text.
 
-    Only where the default has a point may the number have one.
-
-    None stands for an option without a value, which is true. Raises ValueError for what cannot be of the default's kind.
+    The number may have a point only if the default has one. None stands for an option without a value, which is true. Raises
+    ValueError for a text that does not fit the default's type.
     """
     if text is None and not isinstance(default, bool):
         raise ValueError(f"{name} needs a value")

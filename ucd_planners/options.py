@@ -1,4 +1,4 @@
-"""The options that every planner takes by name, and the names that some of them had before."""
+"""The options of all planners, and former names of some of them."""
 
 from __future__ import annotations
 

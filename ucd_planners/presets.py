@@ -1,4 +1,4 @@
-"""Planners by name, thin over Planner: each with the defaults of its paper.
+"""Presets: named planners, each with the defaults of its paper.
 
 | preset                | selection                                        |
 | --------------------- | ------------------------------------------------ |
@@ -9,9 +9,9 @@
 | simple_way            | (1, 0, 1)                                        |
 | ucd                   | any (d1, d2, d3)                                 |
 | update_all            | every ancestor edge of the leaf, once a playout  |
-| rave                  | all moves of a playout as first, in a tree       |
-| rave_ucd              | the same in a graph, depth_rave and depth_mean   |
-| grave                 | the same of the nearest position visited enough  |
+| rave                  | RAVE (all moves as first) in a tree              |
+| rave_ucd              | RAVE in a graph, depth_rave and depth_mean       |
+| grave                 | RAVE values of the nearest well-visited position |
 | cmc                   | UCT in a tree, playouts by CMC                   |
 
 c = 0.3 is the constant of [UCD section 4]. All take the options of Planner by name, the budget of a search among them.
@@ -66,7 +66,8 @@ def ucd(
     store: str = "edges",
     **options: Unpack[PlannerOptions],
 ) -> Planner:
-    """UCD with the depths of mean, parent's visits and child's visits, each 0, 1, 2, ... or math.inf [UCD section 3].
+    """UCD with the depths of the mean, the parent's visits and the child's visits, each 0, 1, 2, ... or math.inf [UCD
+    section 3].
 
     backup and store: as in UCD.
     """
@@ -81,37 +82,37 @@ def uct0(c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
 
 @preset
 def uct1(c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
-    """UCT1: positions are shared, statistics stay with their edges."""
+    """UCT1 of [Childs section 3]: positions are shared, statistics stay with their edges."""
     return Planner(UCD(0, 0, 0, c), name="uct1", **options)
 
 
 @preset
 def uct2(c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
-    """UCT2: the mean of a move is that of the position it leads to."""
+    """UCT2 of [Childs section 3]: the mean of a move is that of its target position."""
     return Planner(UCD(1, 0, 0, c), name="uct2", **options)
 
 
 @preset
 def uct3(c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
-    """UCT3: means are computed anew from the means below, all the way down."""
+    """UCT3 of [Childs section 3]: means are recomputed from the means below, all the way down."""
     return Planner(UCD(math.inf, 0, 0, c), name="uct3", **options)
 
 
 @preset
 def simple_way(c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
-    """Mean and visits of a move are those of the position it leads to."""
+    """The simple way: mean and visits of a move are those of its target position."""
     return Planner(UCD(1, 0, 1, c), name="simple_way", **options)
 
 
 @preset
 def update_all(c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
-    """A playout is added to every edge that leads to its leaf."""
+    """Update-all [UCD section 3.2]: a playout is added to every edge that leads to its leaf."""
     return Planner(UpdateAll(c), name="update_all", **options)
 
 
 @preset
 def rave(bias: float = 0.001, c: float = 0.0, **options: Unpack[PlannerOptions]) -> Planner:
-    """RAVE [Gelly and Silver 2011, with bias = 4 b^2]; untried moves are chosen by the playouts that played them later."""
+    """RAVE [Gelly and Silver 2011, with bias = 4 b^2]. Untried moves are chosen by the playouts that played them later."""
     return Planner(RAVE(bias, c), name="rave", **options)
 
 
@@ -125,13 +126,14 @@ def rave_ucd(
 
 @preset
 def grave(ref: int = 50, bias: float = 1e-10, c: float = 0.0, **options: Unpack[PlannerOptions]) -> Planner:
-    """GRAVE [Cazenave 2015]: the values of the nearest position of the descent that had `ref` playouts."""
+    """GRAVE [Cazenave 2015]: RAVE values of the nearest position of the descent with at least `ref` playouts."""
     return Planner(RAVE(bias, c, ref=ref), name="grave", **options)
 
 
 @preset
 def cmc(prob: float = 0.35, threshold: float = 0.0, c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
-    """UCT in a tree with contextual Monte Carlo [CMC], by default as in the best point of its Figure 3, then other policies."""
+    """UCT in a tree with contextual Monte Carlo [CMC], by default as in the best point of its Figure 3. Other policies
+    follow it."""
     options["policies"] = (CMC(prob, threshold), *listed(options.get("policies", ())))
     return Planner(UCD(c=c, table=False), name="cmc", **options)
 
@@ -139,4 +141,4 @@ def cmc(prob: float = 0.35, threshold: float = 0.0, c: float = 0.3, **options: U
 PRESETS: dict[str, Callable[..., Planner]] = {
     preset.__name__: preset for preset in (uct, ucd, uct0, uct1, uct2, uct3, simple_way, update_all, rave, rave_ucd, grave, cmc)
 }
-"""Every preset by its name."""
+"""Presets by name."""

@@ -10,11 +10,11 @@ from typing import Any
 from ucd_envs.registry import load
 
 RENAMED = {"go_priors": "go_initial"}
-"""New names of what is built in by their old ones."""
+"""New names of built-in objects by their old ones."""
 
 
 def found(name: str, known: Mapping[str, Any], groups: Iterable[str], kind: str) -> Any:
-    """Returns the one of `known` with a name, the object of a reference, or that of an entry point of one of the groups.
+    """Returns the object of a name: one of `known`, a reference's, or an entry point's from one of the groups.
 
     kind: the word for it in messages. Raises ValueError with one sentence for a name that stands for nothing.
     """
@@ -46,7 +46,7 @@ def takes_any(maker: Any) -> bool:
 
 
 def refuse_unknown(name: str, written: Collection[str], known: Collection[str]) -> None:
-    """Raises ValueError for a parameter that is not known."""
+    """Raises ValueError for an unknown parameter."""
     for key in written:
         if key not in known:
             expected = f"expected one of {', '.join(known)}" if known else "it takes none"
@@ -54,7 +54,7 @@ def refuse_unknown(name: str, written: Collection[str], known: Collection[str]) 
 
 
 def built(name: str, maker: Callable[..., Any] | Any, written: Mapping[str, Any]) -> Any:
-    """Returns the result of a function or class with the parameters written; anything else as it is, without parameters.
+    """Returns the result of a function or class with the parameters written. Any other object is returned unchanged.
 
     Raises ValueError for an unknown parameter.
     """

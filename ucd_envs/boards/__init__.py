@@ -1,1 +1,1 @@
-"""What games of stones on a square grid share: chains, superko, and how points are written."""
+"""Board kernels that several games share: chains, superko, rings, hexagons, and names of points."""

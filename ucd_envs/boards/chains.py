@@ -1,9 +1,10 @@
-"""Chains of stones on a square grid: what Go and its relatives share.
+"""Chains of stones on a square grid, as in Go and its relatives.
 
-Points lie in one line, row behind row, with a border around them that rows share: a board of any size has the same
-neighbours. A chain is named by one of its points, where its number of stones and its pseudo-liberties are kept: the pairs of
-a stone and an empty neighbour, which are none exactly when it has no liberty. Two chains that meet become one by renaming
-the shorter. All as in libego (Lew 2009), which found it the fastest way.
+Points are numbered row by row. A border surrounds them and neighbouring rows share it, so the offsets to a point's
+neighbours do not depend on the board's size. A chain is named by one of its points, where its number of stones and its
+pseudo-liberties are stored. Pseudo-liberties are pairs of a stone and an empty neighbour; a chain has none exactly when it
+has no liberty. When two chains meet, the shorter one is renamed. The algorithms are those of libego (Lew 2009), which found
+them to be the fastest.
 
 A game that uses these kernels has the fields CHAINS in its record.
 """
@@ -15,22 +16,23 @@ import numpy as np
 from ucd_envs.kernels import kernel
 
 SIDE = 19
-"""The longest side of a board."""
+"""Longest side of a board."""
 CELLS = SIDE * SIDE
 UP = np.uint64(SIDE + 1)
-"""From a point to the one above."""
+"""Distance from a point to the one above."""
 POINTS = (SIDE + 2) * (SIDE + 1) + 1
-"""Points with the border; point 0 is of the border."""
+"""Number of points with the border. Point 0 belongs to the border."""
 U0, U1, U2, U4, U8 = (np.uint64(n) for n in (0, 1, 2, 4, 8))
 
 EMPTY, BLACK, WHITE, BORDER = 0, 1, 2, 4
-"""Colours of points: the second is player 0's, the third player 1's."""
+"""Colours of points. BLACK is player 0's, WHITE player 1's."""
 ROOM = np.uint64(0x100)
-"""Neighbours are counted in one word: black, white and empty ones, four bits each. The border counts as black and white."""
+"""Neighbour counts in one word: black, white and empty ones, four bits each. A border point counts as black and as white."""
 EDGE = np.uint64(0x11)
 SURROUNDED = np.uint64(4)
 NO_CHAIN = np.uint64(0)
-"""The chain of points without a stone. Its liberties mean nothing; they begin with MANY, since 0 costs time."""
+"""The chain of points without a stone. Its liberties mean nothing. They begin with MANY, so that no kernel has to test for
+0."""
 MANY = 0x8000
 
 CHAINS = (
@@ -45,14 +47,14 @@ CHAINS = (
     ("place", np.uint16, (POINTS,)),
     ("empty", np.uint16, (CELLS,)),
 )
-"""`ko`: where a lone stone with one liberty has just taken a lone stone, or 0. `around`: neighbours counted. `chain`: a point's
-chain, at whose point `liberties` (pairs) and `length` (stones) are; `next` goes round it. `empty`: the `vacant` empty points in
-any order, `place` of each there."""
+"""Fields of a record. `ko`: the point that a simple ko forbids, or 0. `around`: packed neighbour counts. `chain`: name of a
+point's chain, where `liberties` (pairs) and `length` (stones) are stored. `next`: circular list of the chain's points.
+`empty`: the `vacant` empty points in any order; `place`: the index of each point in it."""
 
 
 @kernel()
 def clear(s, points, cells):
-    """An empty board whose points are the first `cells` of `points`."""
+    """Clears the board, whose points are the first `cells` of `points`."""
     s.ko = 0
     s.vacant = U0
     for p in range(POINTS):
@@ -75,7 +77,7 @@ def clear(s, points, cells):
 
 @kernel()
 def is_eye(s, p, player):
-    """Whether an empty point among one's own stones is a true eye by its diagonal points."""
+    """Returns whether an empty point surrounded by the player's stones is a true eye, judged by its diagonal points."""
     enemy = np.uint8(2 - player)
     a, b, c, d = s.colour[p - UP - U1], s.colour[p - UP + U1], s.colour[p + UP - U1], s.colour[p + UP + U1]
     enemies = np.uint64(a == enemy) + np.uint64(b == enemy) + np.uint64(c == enemy) + np.uint64(d == enemy)
@@ -85,7 +87,7 @@ def is_eye(s, p, player):
 
 @kernel()
 def breathes(s, p, player):
-    """Whether a stone on an empty point without empty neighbours takes a chain or joins one with another liberty."""
+    """Returns whether a stone on an empty point without empty neighbours captures a chain or joins one with another liberty."""
     own, enemy = np.uint8(player + 1), np.uint8(2 - player)
     e, w, d, u = p + U1, p - U1, p - UP, p + UP
     ce, cw, cd, cu = np.uint64(s.chain[e]), np.uint64(s.chain[w]), np.uint64(s.chain[d]), np.uint64(s.chain[u])
@@ -101,20 +103,21 @@ def breathes(s, p, player):
 
 @kernel()
 def lives(colour, liberties, own, enemy):
-    """Whether a neighbour is an own chain with a liberty or an enemy one without."""
+    """Returns whether a neighbour is an own chain with a liberty left or an enemy chain with none."""
     return ((colour == own) & (liberties != 0)) | ((colour == enemy) & (liberties == 0))
 
 
 @kernel()
 def touches(s, p, player):
-    """Whether a stone of the player stands beside a point."""
+    """Returns whether a stone of the player is adjacent to a point."""
     own = np.uint8(player + 1)
     return (s.colour[p - U1] == own) | (s.colour[p + U1] == own) | (s.colour[p - UP] == own) | (s.colour[p + UP] == own)
 
 
 @kernel()
 def place(s, p, player):
-    """Puts a stone on an empty point and takes off enemy chains without a liberty, then its own if it has none; finds a ko."""
+    """Puts a stone on an empty point. Captures enemy chains without a liberty, then the own chain if it has none, and sets
+    `ko`."""
     own, enemy = np.uint8(player + 1), np.uint8(2 - player)
     gone = U1 << U4 * np.uint64(player)
     s.vacant -= U1
@@ -174,7 +177,7 @@ def place(s, p, player):
 
 @kernel()
 def join(s, a, b):
-    """Makes one chain of two, or leaves the one that both are: the shorter is renamed."""
+    """Merges two chains by renaming the shorter. Does nothing if they are the same."""
     if a == b:
         return
     if s.length[a] < s.length[b]:
@@ -192,7 +195,7 @@ def join(s, a, b):
 
 @kernel()
 def take(s, chain, colour):
-    """Takes a chain of a colour off the board."""
+    """Removes a chain of a colour from the board."""
     change = ROOM - (U1 << U4 * np.uint64(colour - 1))
     p = chain
     while True:
@@ -212,7 +215,7 @@ def take(s, chain, colour):
 
 @kernel()
 def put_empty(s, p):
-    """Makes a point empty; its neighbours do not know yet."""
+    """Makes a point empty. The neighbour counts around it are not updated."""
     s.colour[p] = EMPTY
     s.chain[p] = NO_CHAIN
     s.place[p] = s.vacant
@@ -222,9 +225,9 @@ def put_empty(s, p):
 
 @kernel()
 def surrounded(s):
-    """Empty points of regions that touch Black only, less those that touch White only.
+    """Returns the empty points of regions that touch Black only, less those that touch White only.
 
-    Each region is gathered at the front of the empty points not counted yet.
+    Each region is gathered at the front of the empty points that are not counted yet.
     """
     points, start = np.int64(0), U0
     while start < s.vacant:

@@ -1,4 +1,4 @@
-"""Hexagonal boards of hexagonal cells: their geometry, and the stones that make a ring, a bridge or a fork."""
+"""Hexagonal boards of hexagonal cells: their geometry, and the stones that form a ring, a bridge or a fork."""
 
 from __future__ import annotations
 
@@ -6,30 +6,31 @@ from collections import deque
 from itertools import combinations
 
 Cell = tuple[int, int]
-"""x and y."""
+"""Coordinates (x, y) of a cell."""
 STEPS = ((1, 0), (1, 1), (0, 1), (-1, 0), (-1, -1), (0, -1))
-"""To the six neighbours, going around."""
+"""Steps to the six neighbours, in circular order."""
 AROUND = ((-1, -1), (0, -1), (-1, 0), (0, 0), (1, 0), (0, 1), (1, 1))
-"""Steps that belong to the bits of a set of neighbours; the fourth is the cell itself."""
+"""Steps of the bits in a set of neighbours. The fourth is the cell itself."""
 GOING_AROUND = tuple(AROUND.index(step) for step in STEPS)
-"""The bits of the neighbours, going around."""
+"""Bits of the six neighbours, in circular order."""
 
 
 def cells_of(base: int) -> list[Cell]:
-    """The cells of a board row by row, y and in each row x ascending: 0 <= x, y < 2 base - 1, |x - y| < base."""
+    """Returns the cells of a board row by row, y ascending and x ascending in each row: 0 <= x, y < 2 base - 1, |x - y| <
+    base."""
     side = range(2 * base - 1)
     return [(x, y) for y in side for x in side if abs(x - y) < base]
 
 
 def edges_at(base: int, cell: Cell) -> list[int]:
-    """Which of the six edges, numbered going around, a cell lies on: two for a corner."""
+    """Returns which of the six edges, numbered in circular order, a cell lies on: two for a corner."""
     (x, y), last = cell, 2 * base - 2
     on = (y == 0, x - y == base - 1, x == last, y == last, y - x == base - 1, x == 0)
     return [edge for edge in range(6) if on[edge]]
 
 
 def marks_of(base: int, cell: Cell) -> int:
-    """The corner that a cell is, in bits 0 to 5, or the edge that it lies on, in bits 6 to 11, where corners are on none."""
+    """Returns a cell's corner in bits 0 to 5, or its edge in bits 6 to 11. A corner belongs to no edge."""
     on = edges_at(base, cell)
     if len(on) == 2:
         return 1 << (5 if on == [0, 5] else on[0])
@@ -37,12 +38,12 @@ def marks_of(base: int, cell: Cell) -> int:
 
 
 def neighbours(cell: Cell) -> list[Cell]:
-    """The six cells around one, going around; some may be off the board."""
+    """Returns the six cells around a cell, in circular order. Some may be off the board."""
     return [(cell[0] + x, cell[1] + y) for x, y in STEPS]
 
 
 def arcs_of(around: int) -> tuple[list[int], int]:
-    """The unbroken lines that a set of neighbours forms, the first bit of each; and the set of those between two others."""
+    """Returns the first bit of each unbroken run in a set of neighbours, and the set of those that lie between two others."""
     own = [around >> bit & 1 for bit in GOING_AROUND]
     heads = [bit for i, bit in enumerate(GOING_AROUND) if own[i] and not own[i - 1]]
     inner = sum(1 << bit for i, bit in enumerate(GOING_AROUND) if own[i - 1] and own[i] and own[(i + 1) % 6])
@@ -50,7 +51,7 @@ def arcs_of(around: int) -> tuple[list[int], int]:
 
 
 def shape(kind: str, base: int, stones: set[Cell], last: Cell) -> list[Cell]:
-    """Some of a player's stones, the last one among them, which are a "ring", "bridge" or "fork" that it has made."""
+    """Returns stones of a player that form the "ring", "bridge" or "fork" made by the last one, which is among them."""
     if kind == "ring":
         return ring_through(stones, last)
     bits, count = (range(6), 2) if kind == "bridge" else (range(6, 12), 3)
@@ -59,7 +60,7 @@ def shape(kind: str, base: int, stones: set[Cell], last: Cell) -> list[Cell]:
 
 
 def ring_through(stones: set[Cell], last: Cell) -> list[Cell]:
-    """Cells of a shortest loop of stones around a cell through the last stone, which has closed a ring."""
+    """Returns the cells of a shortest ring through the last stone, which has closed it."""
     for middle in neighbours(last):
         if middle in stones and stones.issuperset(neighbours(middle)):
             return neighbours(middle)
@@ -71,13 +72,13 @@ def ring_through(stones: set[Cell], last: Cell) -> list[Cell]:
 
 
 def tree_through(stones: set[Cell], last: Cell, goals: list[set[Cell]], count: int) -> list[Cell]:
-    """Cells of shortest ways from the last stone to the nearest `count` of the goals that its chain reaches."""
+    """Returns the cells of shortest paths from the last stone to the nearest `count` of the goals that its chain reaches."""
     ways = sorted((way for goal in goals if (way := way_to(stones, last, goal))), key=len)
     return sorted({cell for way in ways[:count] for cell in way})
 
 
 def way_to(stones: set[Cell], start: Cell, goal: set[Cell]) -> list[Cell]:
-    """A shortest way over stones from one to any of a goal; empty if there is none."""
+    """Returns a shortest path over stones from `start` to any cell of a goal, empty if there is none."""
     before = {start: start}
     waiting = deque(before)
     while waiting:

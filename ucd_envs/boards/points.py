@@ -1,4 +1,4 @@
-"""Points of a board of chains as people write them, and stones that stand there before the start."""
+"""Names of points on a board of chains, and stones placed before the start."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from ucd_envs.boards.chains import BLACK, BORDER, CELLS, EMPTY, POINTS, SIDE, WH
 from ucd_envs.settings import real
 
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-"""Names of columns; players leave I out."""
+"""Names of columns. They leave out I."""
 
 
 def points_of(rows: int, columns: int) -> np.ndarray:
-    """The points of a board row by row: [rows * columns] uint16."""
+    """Returns the points of a board row by row: [rows * columns] uint16."""
     return np.array([(row + 1) * (SIDE + 1) + column + 1 for row in range(rows) for column in range(columns)], np.uint16)
 
 
 def tables(rows: int, columns: int) -> dict[str, np.ndarray]:
-    """`point` of an action and `action` of a point, padded for the largest board: [CELLS] and [POINTS] uint16."""
+    """Returns `point` of an action and `action` of a point, padded for the largest board: [CELLS] and [POINTS] uint16."""
     point, action = points_of(rows, columns), np.zeros(POINTS, np.uint16)
     action[point] = np.arange(len(point))
     return {"point": np.pad(point, (0, CELLS - len(point))), "action": action}
 
 
 def point_name(row: int, column: int) -> str:
-    """A point as players write it."""
+    """Returns a point's usual name, such as "J9"."""
     return f"{LETTERS[column]}{row + 1}"
 
 
 def action_name(action: int, rows: int, columns: int) -> str:
-    """A point, or "pass" for the action after the last point."""
+    """Returns the name of a point, or "pass" for the action after the last point."""
     return "pass" if action == rows * columns else point_name(action // columns, action % columns)
 
 
 def action_named(text: str, rows: int, columns: int) -> int:
-    """The action of a point or a pass in any case. Raises ValueError for any other text."""
+    """Returns the action of a point or a pass, in upper or lower case. Raises ValueError for any other text."""
     return rows * columns if text.lower() == "pass" else point_named(text, rows, columns)
 
 
 def point_named(text: str, rows: int, columns: int) -> int:
-    """The action of a point such as "J9" or "j9". Raises ValueError for any other text."""
+    """Returns the action of a point such as "J9" or "j9". Raises ValueError for any other text."""
     column, line = LETTERS.find(text[:1].upper() or "I"), text[1:]
     if not 0 <= column < columns or not (line.isascii() and line.isdecimal()) or not 1 <= int(line) <= rows:
         raise ValueError(f"{text!r} is no point of this board: expected A1 to {point_name(rows - 1, columns - 1)}, or pass")
@@ -49,7 +49,8 @@ def point_named(text: str, rows: int, columns: int) -> int:
 
 
 def handicap_points(stones: int, rows: int, columns: int) -> list[str]:
-    """The points of so many handicap stones, as the GTP standard fixes them. Raises ValueError where there are not so many."""
+    """Returns the points of handicap stones as the GTP standard fixes them. Raises ValueError for a number that it has no
+    points for."""
     odd = rows % 2 == 1 and columns % 2 == 1
     most = 0 if min(rows, columns) < 7 else 9 if odd and min(rows, columns) > 7 else 4
     if stones > most or stones == 1:
@@ -66,7 +67,8 @@ def handicap_points(stones: int, rows: int, columns: int) -> list[str]:
 
 
 def twice_komi(komi: Any) -> int:
-    """Komi in half points. Raises TypeError or ValueError for what is no multiple of 1/2 or more than there are points."""
+    """Returns komi in half points. Raises TypeError or ValueError unless it is a multiple of 1/2 and at most the number of
+    points."""
     doubled = 2 * real("komi", komi)
     if not abs(doubled) <= 2 * CELLS or doubled != int(doubled):
         raise ValueError(f"komi must be a multiple of 1/2 from -{CELLS} to {CELLS}, not {komi!r}")
@@ -74,7 +76,7 @@ def twice_komi(komi: Any) -> int:
 
 
 def first_player(first: str | None, handicap: int) -> str:
-    """Who moves first, if nobody is named the side without a handicap. Raises ValueError for another name."""
+    """Returns the player who moves first, by default the side without a handicap. Raises ValueError for any other name."""
     if first is None:
         return "white" if handicap else "black"
     if first not in ("black", "white"):
@@ -83,10 +85,10 @@ def first_player(first: str | None, handicap: int) -> str:
 
 
 def set_up(black: str, white: str, handicap: int, rows: int, columns: int) -> tuple[str, np.ndarray]:
-    """The board of two lists of points such as "C3 D4", to the first of which so many handicap stones come.
+    """Returns the black points as text and the board, [rows * columns] uint8, from lists of points such as "C3 D4".
 
-    Answers the first list with them and the stones, [rows * columns] uint8. Raises TypeError for what is no text, ValueError
-    for what is no point, for two stones on one, for a chain that has no liberty, and for a handicap that there is not.
+    The handicap stones are added to the black ones. Raises TypeError for a list that is not text. Raises ValueError for an
+    invalid point, two stones on one point, a chain without a liberty, and a handicap that the board does not allow.
     """
     if not isinstance(black, str) or not isinstance(white, str):
         raise TypeError(f"black and white must be text such as 'C3 D4', not {black!r} and {white!r}")
@@ -105,7 +107,7 @@ def set_up(black: str, white: str, handicap: int, rows: int, columns: int) -> tu
 
 
 def has_liberties(stones: np.ndarray) -> bool:
-    """Whether every chain of a board, [rows, columns] of EMPTY, BLACK and WHITE, touches an empty point."""
+    """Returns whether every chain of a board, [rows, columns] of EMPTY, BLACK and WHITE, touches an empty point."""
     padded = np.pad(stones, 1, constant_values=BORDER)
     free = padded == EMPTY
     while True:

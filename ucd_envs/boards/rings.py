@@ -1,15 +1,19 @@
-"""Chains of stones on a hexagon: which of them make a ring, a bridge or a fork.
+"""Chains of stones on a hexagonal board: tests for rings, bridges and forks.
 
-A stone makes a ring if two of its neighbours are of one chain and, going around it, own neighbours do not lead from one to the
-other on either side: a loop through the stone then separates what lies between them on the one side from the other, of which
-one is inside. If own neighbours lead from each such pair to the other, the loop that cuts the stone out encloses the same
-cells but for those neighbours; so either there was a ring before, or the ring was about own stones alone, one of which has
-now six own neighbours. These are the two tests.
+A new stone makes a ring in two cases.
 
-Chains are trees of links: a root keeps the number of its chain's stones and which corners and edges they touch.
+First: two of its neighbours belong to one chain, and on neither side a run of own neighbours leads around the stone from one
+to the other. A loop through the stone then separates the cells between them on one side from those on the other, and one of
+the two groups lies inside the loop.
 
-A game that uses these kernels has the fields HEXAGON in its board, filled by `hexagon`, and in its record `stones`, [players,
-SIDE + 2] uint32: a bit for each column of a row.
+Second: the stone completes the six own neighbours of a stone. Otherwise own neighbours lead around the new stone for each
+such pair, so the loop that avoids the stone encloses the same cells except these neighbours. Then there was a ring before,
+or the ring encloses own stones only, one of which now has six own neighbours.
+
+Chains are trees of links. A root stores its chain's number of stones and the corners and edges that they touch.
+
+A game that uses these kernels has the fields HEXAGON in its configuration, filled by `hexagon`, and `stones` in its record:
+[players, SIDE + 2] uint32, one bit for each column of a row.
 """
 
 from __future__ import annotations
@@ -25,17 +29,17 @@ MOST_BASE = 10
 SIDE = 2 * MOST_BASE - 1
 CELLS = 3 * MOST_BASE * (MOST_BASE - 1) + 1
 POINTS = (SIDE + 2) << 5
-"""Points are cells and a border: row << shift | column, both from 1, where a row has 16 or 32 points."""
+"""Number of points, which are cells and a border: row << shift | column, both from 1, where a row has 16 or 32 points."""
 U0, U1, U2, U3, U5, U6, U8 = (np.uint64(n) for n in (0, 1, 2, 3, 5, 6, 8))
 BYTE, SIX = np.uint64(0xFF), np.uint64(63)
 
 SURROUNDED = np.uint64(sum(1 << bit for bit in GOING_AROUND))
 BIAS = np.uint64(64)
-"""Steps between points are kept with this added, so that they are not negative."""
+"""Added to steps between points in storage, so that they are not negative."""
 
 ROOT, FLAGS, ONE_STONE = np.uint32(1 << 31), np.uint32((1 << 12) - 1), np.uint32(1 << 12)
-"""The link of a root: ROOT, its chain's stones from bit 12 on, six bits for edges and six for corners. The link of any other
-stone: a stone nearer to the root. Links of empty cells are left alone."""
+"""Bits of links. A root's link has ROOT, its chain's number of stones from bit 12 on, six bits for edges and six for
+corners. The link of any other stone is a stone nearer to the root. Links of empty cells are not used."""
 RING, BRIDGE, FORK = np.uint64(1), np.uint64(2), np.uint64(4)
 KINDS = ("ring", "bridge", "fork")
 
@@ -52,12 +56,13 @@ HEXAGON = (
     ("first", np.uint64, (SIDE,)),
     ("width", np.uint64, (SIDE,)),
 )
-"""`arcs`: for each set of own neighbours how many unbroken lines they form, and a step to one of each; `inner`: those between
-two others; `marks`: corners and edges of a point; `first`, `width`: first column and cells of each row."""
+"""Fields of a configuration. `arcs`: for each set of own neighbours, the number of its unbroken runs and a step to one cell
+of each. `inner`: the neighbours between two others. `marks`: corners and edges of a point. `first`, `width`: first column
+and number of cells of each row."""
 
 
 def hexagon(base: int) -> dict[str, Any]:
-    """The fields HEXAGON of a board with so many cells on a side."""
+    """Returns the fields HEXAGON of a board with `base` cells on a side."""
     side, shift, grid = 2 * base - 1, 4 if base < 8 else 5, cells_of(base)
     points = [(y + 1) << shift | (x + 1) for x, y in grid]
     steps = [int(BIAS) + x + (y << shift) for x, y in AROUND]
@@ -77,13 +82,13 @@ def hexagon(base: int) -> dict[str, Any]:
 
 @kernel(inline=True)
 def split(b, p):
-    """Row and column of a point."""
+    """Returns row and column of a point."""
     return p >> b.shift, p & ((U1 << b.shift) - U1)
 
 
 @kernel()
 def own_around(b, s, player, p):
-    """A player's stones around a point, as bits of AROUND."""
+    """Returns a player's stones around a point, as bits of AROUND."""
     row, column = split(b, p)
     before, same, after = (
         np.uint64(s.stones[player, row - U1]),
@@ -96,7 +101,7 @@ def own_around(b, s, player, p):
 
 @kernel()
 def found(links, p):
-    """The root of a stone's chain, and its link."""
+    """Returns the root of a stone's chain, and the root's link."""
     link = links[p]
     while link & ROOT == 0:
         p = np.uint64(link)
@@ -106,7 +111,7 @@ def found(links, p):
 
 @kernel()
 def put(b, s, links, player, p):
-    """Puts a stone on an empty point and joins it to the chains around; the kinds of victory it makes."""
+    """Puts a stone on an empty point and joins the chains around it. Returns the kinds of victory that it makes."""
     around = own_around(b, s, player, p)
     row, column = split(b, p)
     s.stones[player, row] |= np.uint32(U1 << column)
@@ -143,7 +148,7 @@ def put(b, s, links, player, p):
 
 @kernel()
 def surrounds(b, s, player, p, inner):
-    """Whether one of these neighbours of a new stone has six own neighbours."""
+    """Returns whether a neighbour in `inner` of a new stone has six own neighbours."""
     for bit in range(np.uint64(7)):
         if (inner >> bit) & U1 and own_around(b, s, player, p + b.step[bit] - BIAS) == SURROUNDED:
             return True

@@ -1,9 +1,10 @@
-"""Superko: which boards were there before, in a game of chains.
+"""Superko: the memory of earlier boards, in a game of chains.
 
-A board has a 64-bit key, the exclusive or of its stones' keys. A game remembers the keys of its boards in words behind its
-record: a filter of FILTER words, which answers most questions, then the list of them.
+A board has a 64-bit key, the exclusive or of its stones' keys. A game stores the keys of its boards in words behind its
+record: first a filter of FILTER words, which answers most questions, then the list of keys.
 
-A game that uses these kernels has the fields SUPERKO in its record, and `ko`, the rule, and `key`: KEYS in its board.
+A game that uses these kernels has the fields SUPERKO in its record. Its configuration has `ko`, the rule, and `key`, a copy
+of KEYS.
 """
 
 from __future__ import annotations
@@ -22,21 +23,21 @@ FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 U6, U27, U30, U31, U63 = (np.uint64(n) for n in (6, 27, 30, 31, 63))
 
 SUPERKO = (("boards", np.uint64), ("hash", np.uint64), ("digest", np.uint64))
-"""How many boards are remembered, the present one's key, and a digest of all of them in whatever order they came."""
+"""Number of boards remembered, key of the present board, and a digest of all of them that does not depend on their order."""
 KEYS = np.random.SeedSequence(361).generate_state(2 * POINTS, np.uint64).reshape(2, POINTS)
-"""[players, POINTS] uint64, always the same: of a player's stone on a point, and at (0, 0), which is no point, of White to
-move."""
+"""Keys of each player's stones, [players, POINTS] uint64, the same in every process. Entry (0, 0), which is no point, is the
+key for White to move."""
 
 
 @kernel(inline=True)
 def boards_of(state, record_bytes):
-    """The words behind a state's record: the filter, then the keys."""
+    """Returns the words behind a state's record: the filter, then the keys."""
     return array_at(np.uint64(state.ctypes.data + record_bytes), ((state.size - record_bytes) // 8,), WORD)
 
 
 @kernel()
 def forget(s, boards):
-    """No board was there before."""
+    """Clears the memory of boards."""
     s.boards = U0
     s.hash = U0
     s.digest = U0
@@ -46,7 +47,7 @@ def forget(s, boards):
 
 @kernel()
 def remember(b, s, boards):
-    """Adds the present board, or board and mover, to those that were there. A pass makes no new board."""
+    """Adds the present board, or board and mover, to the memory. A pass makes no new board."""
     if b.ko == POSITIONAL and s.passes > 0:
         return
     key = with_mover(b, s.hash, s.player)
@@ -59,13 +60,13 @@ def remember(b, s, boards):
 
 @kernel()
 def with_mover(b, key, mover):
-    """The key of a board and, where the rule asks who moves, its mover."""
+    """Returns the key of a board, with its mover where the ko rule depends on it."""
     return key ^ b.key[0, 0] if b.ko == SITUATIONAL and mover == 1 else key
 
 
 @kernel()
 def mixed(key):
-    """The key scrambled, so that sums of keys that are alike differ: the finalizer of splitmix64 (Steele, Lea, Flood 2014)."""
+    """Scrambles a key, so that sums of similar keys differ: the finalizer of splitmix64 (Steele, Lea, Flood 2014)."""
     key = (key ^ (key >> U30)) * FIRST
     key = (key ^ (key >> U27)) * SECOND
     return key ^ (key >> U31)
@@ -73,7 +74,7 @@ def mixed(key):
 
 @kernel()
 def repeats(b, s, boards, p, player):
-    """Whether a stone on an empty point makes a board, or a board and mover, that was there."""
+    """Returns whether a stone on an empty point repeats an earlier board, or an earlier board and mover."""
     key = s.hash ^ b.key[player, p]
     own, enemy = np.uint8(player + 1), np.uint8(2 - player)
     suicide = s.around[p] < ROOM and not breathes(s, p, player)
@@ -100,7 +101,7 @@ def repeats(b, s, boards, p, player):
 
 @kernel()
 def without_chain(b, s, key, stone, player):
-    """The key of a board when a stone's chain is taken off."""
+    """Returns the key of a board after a stone's chain is removed."""
     p = stone
     while True:
         key ^= b.key[player, p]

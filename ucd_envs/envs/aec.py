@@ -25,7 +25,7 @@ _read_player = Struct("<i").unpack_from
 
 
 class IllegalMoveError(ValueError):
-    """A move that the rules do not allow in this position."""
+    """Raised for a move that the rules do not allow in this position."""
 
 
 class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
@@ -58,7 +58,7 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         self._screen: pictures.Screen | None = None
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
-        """Observation and action mask of an agent; the same object on every call."""
+        """Returns the space of observation and action mask, the same object on every call."""
         if agent not in self._observation_spaces:
             self._seat(agent)
             self._observation_spaces[agent] = gymnasium.spaces.Dict(
@@ -70,21 +70,21 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         return self._observation_spaces[agent]
 
     def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
-        """All actions of the game; the same object on every call."""
+        """Returns the space of all actions, the same object on every call."""
         if agent not in self._action_spaces:
             self._seat(agent)
             self._action_spaces[agent] = gymnasium.spaces.Discrete(self.rules.actions)
         return self._action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Starts a game. The games have no chance in them, so the seed changes nothing; options are accepted and ignored."""
+        """Starts a game. The seed has no effect, since the games have no chance. Options are accepted and ignored."""
         self.rules.kernels.reset(self.rules.config, self._state)
         self._is_reset = True
         self._begin()
         self.agent_selection = self.possible_agents[self._player()]
 
     def step(self, action: int | None) -> None:
-        """Plays a move of the selected agent. Raises ValueError, and changes nothing, for an action that is not legal."""
+        """Plays a move of the selected agent. Raises ValueError, and changes nothing, for an illegal action."""
         if not self.agents:
             raise ValueError("no agent is there to move: call reset() first")
         agent = self.agent_selection
@@ -104,7 +104,7 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
             self.render()
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
-        """The position as an agent sees it, with its legal actions if it is to move."""
+        """Returns the position seen from an agent, with its legal actions if it is to move."""
         if not self._is_reset:
             raise ValueError("there is nothing to observe yet: call reset() first")
         rules = self.rules
@@ -117,7 +117,8 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         return {"observation": planes, "action_mask": mask}
 
     def clone_state(self) -> State:
-        """An immutable snapshot, hashed and compared by exact position; a planner's starting point. Needs a reset before."""
+        """Returns an immutable snapshot, hashed and compared by exact position, from which planners start. Needs a reset
+        first."""
         if not self._is_reset:
             raise ValueError("there is no state yet: call reset() first")
         return State(
@@ -127,10 +128,10 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         )
 
     def restore_state(self, state: State) -> None:
-        """The game is as it was when the snapshot was taken: board, agents, rewards and masks.
+        """Restores a snapshot: board, agents, rewards and masks.
 
-        Raises TypeError for something else than a State, ValueError for a state of another game or configuration; the
-        environment is then left as it was.
+        Raises TypeError for anything but a State, ValueError for a state of another game or configuration. The environment
+        is then unchanged.
         """
         if not isinstance(state, State):
             raise TypeError(f"expected a State from clone_state(), not {type(state).__name__}")
@@ -148,15 +149,16 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
             self.agent_selection = self.possible_agents[player]
 
     def clone(self) -> BoardEnv:
-        """An independent environment in the same state, with spaces of its own. Mode "human" is not passed on: nobody wants a
-        window for each clone."""
+        """Returns an independent environment in the same state, with its own spaces. Mode "human" is not copied, so that
+        clones open no windows."""
         twin = BoardEnv(self.rules, None if self.render_mode == "human" else self.render_mode)
         if self._is_reset:
             twin.restore_state(self.clone_state())
         return twin
 
     def render(self) -> np.ndarray | str | None:
-        """The board as the render mode says: text, [height, width, 3] uint8, or a window and None."""
+        """Returns the board in the render mode: text, or [height, width, 3] uint8. Mode "human" shows a window and returns
+        None."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() does nothing without a render_mode: pass one when the environment is made")
             return None
@@ -171,7 +173,7 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         return None
 
     def close(self) -> None:
-        """Closes the window, if there is one; may be called again."""
+        """Closes the window, if one is open. May be called again."""
         if self._screen is not None:
             self._screen.close()
             self._screen = None
@@ -193,7 +195,7 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         return actions[: self.rules.kernels.legal_actions(self.rules.config, self._state, actions)]
 
     def _checked(self, action: Any) -> int:
-        """The action as an int, if it is legal."""
+        """Returns a legal action as an int. Raises ValueError for any other."""
         rules = self.rules
         try:
             number = operator.index(action)
@@ -240,7 +242,7 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         self.rewards = dict.fromkeys(self.rewards, 0.0)
 
     def _ending(self) -> tuple[Any, ...]:
-        """What an ended game's state does not tell: agents left, rewards, flags, selection."""
+        """Returns the part of an ended game that its state does not contain: agents left, rewards, flags, selection."""
         return (
             tuple(self.agents),
             tuple((self.rewards[agent], self._cumulative_rewards[agent]) for agent in self.agents),
@@ -262,8 +264,8 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
 class LegalMovesWrapper(BaseWrapper[str, dict[str, np.ndarray], int]):
     """Ends the game with reward -1 for the player of an illegal move and 0 for the others, and prints PettingZoo's warning.
 
-    PettingZoo's TerminateIllegalWrapper judges by the mask of the last observation, which is wrong after `restore_state`, and
-    in PettingZoo 1.24.3 it selects the next agent on itself only; this one asks the game.
+    PettingZoo's TerminateIllegalWrapper uses the mask of the last observation, which is wrong after `restore_state`. In
+    PettingZoo 1.24.3 it also selects the next agent on itself only. This wrapper asks the game.
     """
 
     def step(self, action: int | None) -> None:
@@ -279,10 +281,10 @@ class LegalMovesWrapper(BaseWrapper[str, dict[str, np.ndarray], int]):
 
 
 class OrderWrapper(OrderEnforcingWrapper[str, dict[str, np.ndarray], int]):
-    """Asks for a reset before anything else, as PettingZoo's wrapper does; here a restored state counts as a reset."""
+    """Requires a reset before anything else, as PettingZoo's wrapper does. A restored state counts as a reset."""
 
     def restore_state(self, state: State) -> None:
-        """The game is as it was when the snapshot was taken, as in the environment below."""
+        """Restores a snapshot in the wrapped environment."""
         self.unwrapped.restore_state(state)
         self._has_reset = self._has_updated = True
 
@@ -291,21 +293,21 @@ class OrderWrapper(OrderEnforcingWrapper[str, dict[str, np.ndarray], int]):
 
 
 def environment(rules: Rules, render_mode: str | None = None) -> Any:
-    """The environment of a game inside PettingZoo's usual wrappers."""
+    """Returns the environment of a game inside PettingZoo's usual wrappers."""
     return OrderWrapper(AssertOutOfBoundsWrapper(LegalMovesWrapper(BoardEnv(rules, render_mode))))
 
 
 def make(name: str, /, render_mode: str | None = None, **settings: Any) -> Any:
-    """A PettingZoo AEC environment of a game, by name or reference, wrapped as PettingZoo's classic games are.
+    """Returns a PettingZoo AEC environment of a game, by name or reference, wrapped as PettingZoo's classic games are.
 
-    An illegal move ends the game with reward -1 for its player; the environment below (`env.unwrapped`) raises ValueError
-    instead. Raises as `make_rules` does, and ValueError for an unknown render mode.
+    An illegal move ends the game with reward -1 for its player. The unwrapped environment (`env.unwrapped`) raises
+    ValueError instead. Raises as `make_rules` does, and ValueError for an unknown render mode.
     """
     return environment(make_rules(name, **settings), render_mode)
 
 
 def module_of(name: str) -> ModuleType:
-    """The PettingZoo module of a versioned game, with `env(**settings)` and `raw_env(**settings)`."""
+    """Returns the PettingZoo module of a versioned game, with `env(**settings)` and `raw_env(**settings)`."""
     module = ModuleType(f"ucd_envs.{name}", f"{name} as a PettingZoo module: `env(**settings)` and `raw_env(**settings)`.")
 
     def env(render_mode: str | None = None, **settings: Any) -> Any:

@@ -15,7 +15,7 @@ from ucd_envs.rules import Rules, State
 class SinglePlayerEnv(gymnasium.Env[np.ndarray, int]):
     """A one-player game as a Gymnasium environment, with the same hooks as the AEC environment.
 
-    Observations are rows x columns x planes int8 of 0 and 1; `info["action_mask"]` is [actions] int8. The reward comes with
+    Observations are rows x columns x planes int8 of 0 and 1. `info["action_mask"]` is [actions] int8. The reward comes with
     the last move. Raises ValueError for rules of more players, for an illegal action, and for a step after the end.
     """
 
@@ -30,13 +30,14 @@ class SinglePlayerEnv(gymnasium.Env[np.ndarray, int]):
         self.action_space = gymnasium.spaces.Discrete(rules.actions)  # type: ignore[assignment]
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
-        """Starts a game; the seed serves Gymnasium's generator only, since the games have no chance in them."""
+        """Starts a game. The seed only reaches Gymnasium's generator, since the games have no chance."""
         super().reset(seed=seed)
         self._game.reset()
         return self._view()
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """Plays a move: observation, reward, terminated, truncated (never: the rules hold the longest game), info."""
+        """Plays a move. Returns observation, reward, terminated, truncated and info. A game is never truncated, since its
+        length is bounded."""
         if self._game.agents and self._game.terminations["player_0"]:
             raise ValueError("the game is over: call reset() to start another")
         self._game.step(action)
@@ -44,25 +45,25 @@ class SinglePlayerEnv(gymnasium.Env[np.ndarray, int]):
         return observation, self._game.rewards["player_0"], self._game.terminations["player_0"], False, info
 
     def clone_state(self) -> State:
-        """An immutable snapshot, hashed and compared by exact position."""
+        """Returns an immutable snapshot, hashed and compared by exact position."""
         return self._game.clone_state()
 
     def restore_state(self, state: State) -> None:
-        """The game is as it was when the snapshot was taken. Raises TypeError or ValueError as the AEC environment does."""
+        """Restores a snapshot. Raises TypeError or ValueError as the AEC environment does."""
         self._game.restore_state(state)
 
     def clone(self) -> SinglePlayerEnv:
-        """An independent environment in the same state; Gymnasium's generator starts afresh."""
+        """Returns an independent environment in the same state. Its Gymnasium generator starts anew."""
         twin = SinglePlayerEnv(self.rules, self.render_mode)
         twin._game = self._game.clone()
         return twin
 
     def render(self) -> Any:
-        """The board as the render mode says."""
+        """Returns the board in the render mode."""
         return self._game.render()
 
     def close(self) -> None:
-        """Closes the window, if there is one; may be called again."""
+        """Closes the window, if one is open. May be called again."""
         self._game.close()
 
     def _view(self) -> tuple[np.ndarray, dict[str, Any]]:
@@ -71,5 +72,5 @@ class SinglePlayerEnv(gymnasium.Env[np.ndarray, int]):
 
 
 def leftright(render_mode: str | None = None, **settings: Any) -> SinglePlayerEnv:
-    """LeftRight as a Gymnasium environment; `steps` as in ucd_envs.games.leftright."""
+    """Returns LeftRight as a Gymnasium environment; `steps` as in ucd_envs.games.leftright."""
     return SinglePlayerEnv(make_rules("leftright_v0", **settings), render_mode)

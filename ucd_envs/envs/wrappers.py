@@ -1,8 +1,8 @@
-"""Views of an environment for learning libraries. None of the libraries is imported.
+"""Wrappers that adapt environments to learning libraries. They import none of the libraries.
 
 They wrap any environment of this package, and any other PettingZoo AEC environment whose observations are dictionaries with
-"observation" and "action_mask"; the hooks `clone_state` and `restore_state` work through them. TorchRL and tianshou need
-none of them.
+"observation" and "action_mask". The hooks `clone_state` and `restore_state` work through them. TorchRL and tianshou need no
+wrapper.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from pettingzoo.utils.wrappers import BaseWrapper
 
 
 class MoverViewWrapper(BaseWrapper[str, np.ndarray, int], gymnasium.Env[np.ndarray, int]):
-    """The game as one learner sees it that plays all seats: a Gymnasium environment, always seen by the agent to move.
+    """The game for one learner that plays all seats: a Gymnasium environment, always seen by the agent to move.
 
-    For sb3-contrib's MaskablePPO, as in PettingZoo's tutorial. `step` returns the next mover's observation with the reward of
-    the agent that has just moved. The illegal actions are those that `action_mask()`, [actions] int8, and `action_masks()`,
-    [actions] bool, leave out. Needs equal spaces for all agents.
+    Made for sb3-contrib's MaskablePPO, as in PettingZoo's tutorial. `step` returns the next mover's observation with the
+    reward of the agent that has just moved. Legal actions are given by `action_mask()`, [actions] int8, and
+    `action_masks()`, [actions] bool. Needs equal spaces for all agents.
     """
 
     def __init__(self, env: AECEnv[str, dict[str, np.ndarray], int]) -> None:
@@ -34,13 +34,14 @@ class MoverViewWrapper(BaseWrapper[str, np.ndarray, int], gymnasium.Env[np.ndarr
         self.render_mode = getattr(env, "render_mode", None)
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
-        """Starts a game: the first mover's observation and info."""
+        """Starts a game. Returns the first mover's observation and info."""
         gymnasium.Env.reset(self, seed=seed)
         self.env.reset(seed=seed, options=options)
         return self.observe(self.agent_selection), self.infos[self.agent_selection]
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """Plays a move: the next mover's observation; then reward, terminated, truncated and info of the one that moved."""
+        """Plays a move. Returns the next mover's observation, with reward, terminated, truncated and info of the agent that
+        moved."""
         mover = self.agent_selection
         self.env.step(action)
         return (
@@ -52,47 +53,47 @@ class MoverViewWrapper(BaseWrapper[str, np.ndarray, int], gymnasium.Env[np.ndarr
         )
 
     def observe(self, agent: str) -> np.ndarray:
-        """The position as an agent sees it, without the mask."""
+        """Returns the position seen from an agent, without the mask."""
         observation: np.ndarray = self.env.observe(agent)["observation"]
         return observation
 
     def action_mask(self) -> np.ndarray:
-        """The mover's legal actions: [actions] int8."""
+        """Returns the mover's legal actions: [actions] int8."""
         mask: np.ndarray = self.env.observe(self.agent_selection)["action_mask"]
         return mask
 
     def action_masks(self) -> np.ndarray:
-        """The mover's legal actions: [actions] bool."""
+        """Returns the mover's legal actions: [actions] bool."""
         return self.action_mask().astype(bool)
 
 
 class ObservationsKeyWrapper(BaseWrapper[str, dict[str, np.ndarray], int]):
-    """Observations with the key "observations" for "observation", as RLlib's action-masking modules name it."""
+    """Renames the key "observation" to "observations", as RLlib's action-masking modules expect."""
 
     def __init__(self, env: AECEnv[str, dict[str, np.ndarray], int]) -> None:
         super().__init__(env)
         self._spaces: dict[str, spaces.Dict] = {}
 
     def observation_space(self, agent: str) -> spaces.Dict:
-        """Observations and action mask of an agent; the same object on every call."""
+        """Returns the space of observations and action mask, the same object on every call."""
         if agent not in self._spaces:
             self._spaces[agent] = spaces.Dict(_renamed(_parts(self.env.observation_space(agent)).items()))
         return self._spaces[agent]
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
-        """The position as an agent sees it, with its legal actions if it is to move."""
+        """Returns the position seen from an agent, with its legal actions if it is to move."""
         return dict(_renamed(self.env.observe(agent).items()))
 
 
 class ChannelsFirstWrapper(BaseWrapper[str, dict[str, np.ndarray], int]):
-    """Observations as planes x rows x columns instead of rows x columns x planes, as PyTorch's convolutions take them."""
+    """Moves the planes of observations first, as PyTorch's convolutions expect: planes x rows x columns."""
 
     def __init__(self, env: AECEnv[str, dict[str, np.ndarray], int]) -> None:
         super().__init__(env)
         self._spaces: dict[str, spaces.Dict] = {}
 
     def observation_space(self, agent: str) -> spaces.Dict:
-        """Observation, [planes, rows, columns], and action mask of an agent; the same object on every call."""
+        """Returns the space of observation, [planes, rows, columns], and action mask, the same object on every call."""
         if agent not in self._spaces:
             below = _parts(self.env.observation_space(agent))
             box: Any = below["observation"]
@@ -101,7 +102,7 @@ class ChannelsFirstWrapper(BaseWrapper[str, dict[str, np.ndarray], int]):
         return self._spaces[agent]
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
-        """The position as an agent sees it, with its legal actions if it is to move."""
+        """Returns the position seen from an agent, with its legal actions if it is to move."""
         seen = self.env.observe(agent)
         return {"observation": _channels_first(seen["observation"]), "action_mask": seen["action_mask"]}
 
@@ -115,7 +116,8 @@ def _channels_first(planes: np.ndarray) -> np.ndarray:
 
 
 def _parts(space: Any) -> dict[str, spaces.Space[Any]]:
-    """The spaces of a dictionary space by key. Raises ValueError for another space or one without observation and mask."""
+    """Returns the spaces of a dictionary space by key. Raises ValueError for any other space and for one without observation
+    and mask."""
     if not isinstance(space, spaces.Dict) or not {"observation", "action_mask"} <= set(space):
         raise ValueError(f'observations must be dictionaries with "observation" and "action_mask", but the space is {space}')
     return dict(space.spaces)

@@ -1,26 +1,25 @@
-"""Environments that others wrote, with the hooks that planners need.
+"""Adapters that give third-party environments the hooks that planners need.
 
 A planner needs three hooks of an environment: `clone_state()`, a hashable snapshot that later moves do not change, equal for
 equal positions; `restore_state(snapshot)`; and `clone()`, an independent environment in the same state. An environment that
-has them is planned in as it is: `planner.act(env)`. Any other joins through an adapter, made once and given to the planner in
-its place:
+has them needs no preparation: `planner.act(env)`. Any other needs an adapter, made once and passed to the planner instead:
 
     AECGame(env)       a PettingZoo AEC environment
     SingleGame(env)    a Gymnasium environment
 
 An adapter copies the environment by its own hooks, by functions that the user names, or by pickling all of its attributes (see
-copying.py), and plans in the copy; the environment itself is looked at only. Wrappers are left aside: the raw environment is
+snapshots.py), and plans in the copy. It never steps the environment itself. Wrappers are ignored: the raw environment is
 copied and stepped.
 
-Payoffs are total rewards from the root of the search on, mapped from `payoff_range`, which the user tells, to [0, 1]; a total
-outside is an error, or with `clip` counts as the nearest end. A position is what `position(env)` says, and belongs together
-with the ply and the totals so far. Where nothing is named it is the pickled attributes: equal ones are surely the same, but
-attributes that tell how a position was reached keep equal positions apart, so name a position to search in graphs.
+Payoffs are total rewards since the root of the search, mapped from the user's `payoff_range` to [0, 1]. A total outside raises
+an error, or counts as the nearest end with `clip`. A position is the value of `position(env)` together with the ply and the
+total rewards so far. By default it is the pickled attributes. Equal attributes mean equal positions, but attributes that
+depend on the path keep equal positions apart, so pass `position` to search in graphs.
 
-Chance: with "reseeded" every simulation has random numbers of the search's own, and the planner does not see what the real
-environment will draw; with "copied" a copy draws what the original would, each time the same. Functions of the user's own and
-an environment's own hooks decide for themselves. A move's target is the position that it led to first: where chance decides,
-use a planner without a table, which then averages over what the moves led to.
+Chance: with "reseeded" every simulation draws random numbers of the search, so the planner cannot foresee the real
+environment's draws; with "copied" a copy repeats the draws of the original. Functions of the user and an environment's own
+hooks decide for themselves. A move's target is the first position that it led to. In games of chance use a planner without a
+table, which then averages over the outcomes of a move.
 """
 
 from __future__ import annotations
@@ -43,9 +42,9 @@ from ucd_envs.settings import integer
 HOOKS = ("clone_state", "restore_state", "clone")
 CHANCES = ("reseeded", "copied")
 SLACK = 1e-9
-"""How far a payoff may lie outside its range by rounding."""
+"""Rounding error by which a payoff may lie outside its range."""
 MOST_PLIES = 1_000_000
-"""A search has room for so many."""
+"""Largest value of `max_plies`."""
 
 
 @runtime_checkable
@@ -53,17 +52,17 @@ class Hooks(Protocol):
     """The three hooks."""
 
     def clone_state(self) -> Hashable:
-        """A snapshot that later moves do not change; equal snapshots have equal futures."""
+        """Returns a snapshot that later moves do not change. Equal snapshots have equal futures."""
 
     def restore_state(self, state: Any) -> None:
-        """The environment is as it was when the snapshot was taken."""
+        """Restores a snapshot."""
 
     def clone(self) -> Any:
-        """An independent environment in the same state."""
+        """Returns an independent environment in the same state."""
 
 
 class Adapter(ABC):
-    """What both adapters share: hooks, the range of payoffs, and the live copy that searches play in."""
+    """Hooks, payoff range and live copy, the common part of both adapters. Searches play in the live copy."""
 
     players: int
     actions: int
@@ -87,14 +86,14 @@ class Adapter(ABC):
     ) -> None:
         """Adapts an environment.
 
-        clone_state, restore_state: functions of the environment that copy and put back its state, both or neither; clone: a
+        clone_state, restore_state: functions of the environment that copy and restore its state, both or neither; clone: a
         function of the environment that makes another of its kind, for one that cannot be pickled; position: a function of
-        the environment whose answer is hashable and equal for equal positions; legal_actions: a function of the environment,
-        its legal actions in any order; constant: attributes that never change and are shared instead of copied;
-        payoff_range: the least and the largest total reward; clip: whether totals outside count as the nearest end; max_plies:
-        how many plies a search looks ahead at most; chance: "reseeded" or "copied".
+        the environment with a hashable result, equal for equal positions; legal_actions: a function of the environment that
+        returns its legal actions in any order; constant: attributes that never change and are shared instead of copied;
+        payoff_range: the least and the largest total reward; clip: whether totals outside count as the nearest end;
+        max_plies: limit on the plies that a search looks ahead; chance: "reseeded" or "copied".
 
-        Raises TypeError or ValueError for parameters that are not so, and TypeError for an environment that cannot be copied.
+        Raises TypeError or ValueError for invalid parameters, and TypeError for an environment that cannot be copied.
         """
         if (clone_state is None) != (restore_state is None):
             raise TypeError("clone_state and restore_state go together: name both or neither")
@@ -139,13 +138,13 @@ class Adapter(ABC):
 
     @property
     def rules(self) -> Rules:
-        """The game as planners see it."""
+        """Returns the game as planners see it."""
         return self._trampolines.rules
 
     def clone_state(self) -> State:
-        """Where the environment is now, for a planner to start from. States from before are then no longer of use.
+        """Returns the environment's present state as the root of a search. States returned before become invalid.
 
-        Raises ValueError for a copy that is not in the same position as the environment.
+        Raises ValueError for a copy whose position differs from the environment's.
         """
         self.snapshot = self._clone_state(self.env)
         self.restart()
@@ -158,29 +157,29 @@ class Adapter(ABC):
         return self._trampolines.begin()
 
     def restart(self) -> None:
-        """Puts the live copy back to the root."""
+        """Resets the live copy to the root."""
         self._restore_state(self.live, self.snapshot)
         self.totals = self._zero
         self._player = self.mover(self.live)
 
     def reseed(self, seed: int) -> None:
-        """Begins a new sequence of chance."""
+        """Begins a new sequence of random numbers."""
         self._copier.reseed(seed)
 
     def player(self) -> int:
-        """The player to move, or -1 when the game is over."""
+        """Returns the player to move, or -1 when the game is over."""
         return self._player
 
     def position(self) -> Hashable:
-        """What the user's function says of the live copy, and the total rewards so far."""
+        """Returns the user's position of the live copy, with the total rewards so far."""
         return self._position(self.live), self.totals
 
     def legal_actions(self) -> Sequence[int]:
-        """The legal actions of the live copy. Raises ValueError where there is none."""
+        """Returns the legal actions of the live copy. Raises ValueError where there is none."""
         return self.actions_of(self.live)
 
     def payoffs(self) -> list[float]:
-        """The total rewards of the live copy, mapped to [0, 1]. Raises ValueError for one outside its range."""
+        """Returns the total rewards of the live copy, mapped to [0, 1]. Raises ValueError for one outside its range."""
         payoffs = []
         for total in self.totals:
             payoff = (total - self.least) / self.width
@@ -188,7 +187,7 @@ class Adapter(ABC):
         return payoffs
 
     def _outside(self, total: float, payoff: float) -> float:
-        """The end of the range that a payoff outside stands for."""
+        """Returns the nearest end of the range for a payoff outside it."""
         if not -SLACK <= payoff <= 1 + SLACK and not (self.clip and payoff == payoff):
             agent = self.agents[self.totals.index(total)] if total == total else "an agent"
             raise ValueError(
@@ -198,19 +197,19 @@ class Adapter(ABC):
         return min(max(payoff, 0.0), 1.0)
 
     def described(self, env: Any) -> tuple[int, list[int]]:
-        """The mover of an environment and its legal actions."""
+        """Returns the mover of an environment and its legal actions."""
         mover = self.mover(env)
         return mover, [] if mover == OVER else list(self.actions_of(env))
 
     def actions_of(self, env: Any) -> Sequence[int]:
-        """An environment's legal actions."""
+        """Returns an environment's legal actions."""
         actions = self._actions_of(env)
         if not actions:
             raise ValueError(f"{type(env).__name__} has no legal action, but the game goes on: {self._position(env)!r}")
         return actions
 
     def _named(self, legal_actions: Callable[[Any], Iterable[int]]) -> Callable[[Any], Sequence[int]]:
-        """The user's function, with its answers in order. It raises ValueError for an action that there is not."""
+        """Wraps the user's function so that it returns sorted actions. The result raises ValueError for an invalid action."""
 
         def named(env: Any) -> Sequence[int]:
             actions = sorted({operator.index(action) for action in legal_actions(env)})
@@ -224,21 +223,21 @@ class Adapter(ABC):
 
     @abstractmethod
     def mover(self, env: Any) -> int:
-        """The player to move in an environment, or -1."""
+        """Returns the player to move in an environment, or -1."""
 
     @abstractmethod
     def masks(self, env: Any) -> Callable[[Any], Sequence[int]]:
-        """How an environment tells its legal actions by itself."""
+        """Returns a function that reads an environment's legal actions from its own masks."""
 
     @abstractmethod
     def step(self, action: int) -> int:
-        """Plays a move in the live copy; the player to move then, or -1."""
+        """Plays a move in the live copy. Returns the next player to move, or -1."""
 
 
 class AECGame(Adapter):
-    """A PettingZoo AEC environment. Legal actions: the mask in the observation or in the infos, else all.
+    """A PettingZoo AEC environment. Legal actions: the mask in the observation or in the infos, else all actions.
 
-    Payoffs of all agents are their rewards added up; `payoff_range` is (-1, 1) unless told otherwise.
+    Payoffs of all agents are their rewards added up. `payoff_range` is (-1, 1) by default.
     """
 
     def __init__(self, env: Any, *, payoff_range: tuple[float, float] = (-1.0, 1.0), **options: Any) -> None:
@@ -255,7 +254,7 @@ class AECGame(Adapter):
         super().__init__(env, payoff_range=payoff_range, **options)
 
     def step(self, action: int) -> int:
-        """Plays a move, and the steps that take finished agents out of a game that goes on."""
+        """Plays a move, and the steps that remove finished agents from a game that goes on."""
         env = self.live
         env.step(action)
         rewards = env.rewards
@@ -273,14 +272,14 @@ class AECGame(Adapter):
         return player
 
     def mover(self, env: Any) -> int:
-        """The seat of the selected agent; -1 if it is finished or gone."""
+        """Returns the seat of the selected agent, or -1 if it is finished or gone."""
         agent = env.agent_selection
         if env.terminations.get(agent, True) or env.truncations.get(agent, True):
             return OVER
         return self._seats[agent]
 
     def masks(self, env: Any) -> Callable[[Any], Sequence[int]]:
-        """The mask in the observation, or in the infos, or none."""
+        """Returns a reader of the mask in the observation or in the infos, or of all actions without a mask."""
         counts = {agent: env.action_space(agent).n for agent in self.agents}
 
         def masked(env: Any) -> Sequence[int]:
@@ -295,13 +294,12 @@ class AECGame(Adapter):
 
 
 class SingleGame(Adapter):
-    """A Gymnasium environment with one player. Legal actions: its `action_masks()` if it has that method, else all.
+    """A Gymnasium environment with one player. Legal actions: its `action_masks()` if it has that method, else all actions.
 
-    The payoff is the reward added up from the root of the search on, each step's counted `discount` times the one before (with
-    a discount below 1 a planner's `keep` finds nothing again, since payoffs of another root are others);
-    `payoff_range` is (0, 1) unless told otherwise. Without `max_plies` a search looks as far ahead as the environment's
-    registered limit of steps, or 1000. Whether an episode has ended cannot be asked of an environment: do not plan behind
-    its end.
+    The payoff is the total reward since the root of the search. Each step's reward has `discount` times the weight of the
+    one before. With a discount below 1 `reuse_graph` never finds an earlier position, since payoffs depend on the root.
+    `payoff_range` is (0, 1) by default. `max_plies` is by default the environment's registered limit of steps, or 1000. An
+    environment cannot be asked whether its episode has ended: do not plan after the end.
     """
 
     def __init__(self, env: Any, *, discount: float = 1.0, max_plies: int | None = None, **options: Any) -> None:
@@ -331,25 +329,25 @@ class SingleGame(Adapter):
         return self._player
 
     def clone_state(self) -> State:
-        """As in Adapter."""
+        """Returns the environment's present state, as in Adapter."""
         self._roots += 1
         return super().clone_state()
 
     def restart(self) -> None:
-        """Puts the live copy back to the root."""
+        """Resets the live copy to the root."""
         super().restart()
         self._factor = 1.0
 
     def position(self) -> Hashable:
-        """As in Adapter; with a discount it belongs to one root only, since rewards count from there."""
+        """Returns the position, as in Adapter. With a discount it belongs to one root only, since rewards count from there."""
         return super().position() if self.discount == 1 else (super().position(), self._roots)
 
     def mover(self, env: Any) -> int:
-        """The one player."""
+        """Returns 0, the seat of the only player."""
         return 0
 
     def masks(self, env: Any) -> Callable[[Any], Sequence[int]]:
-        """`action_masks()`, or none."""
+        """Returns a reader of `action_masks()`, or of all actions without that method."""
         if callable(getattr(env, "action_masks", None)):
             return lambda env: _actions_of_mask(env.action_masks(), self.actions, env)
         every = list(range(self.actions))
@@ -357,14 +355,14 @@ class SingleGame(Adapter):
 
 
 def _discrete(space: Any, env: Any) -> int:
-    """How many actions a space has."""
+    """Returns the number of actions of a space."""
     if not isinstance(space, Discrete) or space.start != 0:
         raise TypeError(f"a planner needs actions 0, 1, ... in a Discrete space, but {type(env).__name__} has {space}")
     return int(space.n)
 
 
 def _actions_of_mask(mask: Any, actions: int, env: Any) -> Sequence[int]:
-    """The actions of a mask."""
+    """Returns the actions of a mask."""
     if len(mask) != actions:
         raise ValueError(f"the action mask of {type(env).__name__} has {len(mask)} entries for {actions} actions")
     legal: list[int] = np.flatnonzero(mask).tolist()
@@ -372,9 +370,9 @@ def _actions_of_mask(mask: Any, actions: int, env: Any) -> Sequence[int]:
 
 
 def adapted(env: Any) -> Adapter:
-    """The adapter of an environment that has the three hooks.
+    """Returns the adapter of an environment that has the three hooks.
 
-    Raises TypeError for one that has not, with the names of the missing ones and of the adapters.
+    Raises TypeError for any other, with the names of the missing hooks and of the adapters.
     """
     raw = getattr(env, "unwrapped", env)
     missing = [name for name in HOOKS if not callable(getattr(raw, name, None))]
@@ -387,24 +385,24 @@ def adapted(env: Any) -> Adapter:
 
 
 class Report(NamedTuple):
-    """What a check of an adapter has seen."""
+    """The findings of an adapter's check."""
 
     games: int
     positions: int
-    """Different positions."""
+    """Number of different positions."""
     deterministic: bool
-    """Whether the same action always led from the same position to the same one."""
+    """Whether the same action always led from the same position to the same next one."""
 
 
 def check(game: Adapter, games: int = 100, seed: int = 0) -> Report:
-    """Plays random games in an adapter's live copy from where its environment is, and looks whether its hooks keep their word.
+    """Plays random games in an adapter's live copy from the environment's present state and tests its hooks.
 
-    What does not show in these games it does not find. In an environment without chance, a report that is not deterministic
-    tells that the position leaves something out.
+    Finds only faults that show in these games. In an environment without chance, a report that is not deterministic means
+    that the position leaves something out.
 
     Raises ValueError, naming the position, when two visits of one position differ in their mover, their legal actions or the
     payoffs at the end; when a restored copy is not at the root; when the copy shares memory with the environment or with the
-    snapshot; TypeError for a position that is not hashable.
+    snapshot. Raises TypeError for a position that is not hashable.
     """
     choices = np.random.default_rng(seeded(seed))
     game.clone_state()

@@ -1,10 +1,11 @@
-"""Kernels that call back into Python: the seam for games that are Python objects, so that planners run them in the same loop.
+"""Kernels that call back into Python, so that planners search games that are Python objects in the same loop.
 
-There is one live game. A simulation puts it back to the root at its first move and steps on from there, in the descent and
-in the playout, so what a simulation costs is one restoring and the game's own steps. A state of such a game tells whether it
-is the root or wherever the live game stands now; that one is never copied.
+There is one live game. A simulation resets it to the root at its first move and steps it from there, in the descent and in
+the playout. A simulation thus costs one reset and the game's own steps. A state of such a game is either the root or the
+present position of the live game; the present position is never copied.
 
-An exception in a callback is kept: the state's player becomes FAILED, the search stops, and the planner raises the exception.
+An exception in a callback is stored: the state's player becomes FAILED, the search stops, and the planner raises the
+exception.
 """
 
 from __future__ import annotations
@@ -41,38 +42,38 @@ from ucd_envs.structs import array_at, by_address, configuration, fields, record
 
 
 class Game(Protocol):
-    """One live game of Python: it can be looked at, stepped, and put back to the root of a search."""
+    """One live Python game that can be read, stepped, and reset to the root of a search."""
 
     players: int
     actions: int
     max_plies: int
-    """A search looks no more than so many plies ahead; games that go on are cut there and paid as they stand."""
+    """Limit on the plies that a search looks ahead. Longer games are cut there and paid by their present payoffs."""
 
     def restart(self) -> None:
-        """Puts the live game back to the root."""
+        """Resets the live game to the root."""
 
     def reseed(self, seed: int) -> None:
-        """Begins a new sequence of chance, where the game has any."""
+        """Begins a new sequence of random numbers, where the game has chance."""
 
     def player(self) -> int:
-        """The player to move, or -1 when the game is over."""
+        """Returns the player to move, or -1 when the game is over."""
 
     def legal_actions(self) -> Sequence[int]:
-        """The legal actions, ascending, at least one. Asked while the game goes on."""
+        """Returns the legal actions, ascending, at least one. Called only while the game goes on."""
 
     def step(self, action: int) -> int:
-        """Plays a legal action; the player to move then, or -1."""
+        """Plays a legal action. Returns the next player to move, or -1."""
 
     def position(self) -> Hashable:
-        """All that the future and the payoffs depend on; equal positions of one ply are searched as one."""
+        """Returns a value that determines the future and the payoffs. Equal positions of one ply are searched as one."""
 
     def payoffs(self) -> Sequence[float]:
-        """Each player's payoff in [0, 1], as the game stands."""
+        """Returns each player's payoff in [0, 1] for the present position."""
 
 
 LIVE, PAID = -1, -2
 MOST_KEYS = 1_000_000
-"""Positions that are known by number at most; then the numbering begins anew with the next search."""
+"""Limit on numbered positions. Beyond it the numbering starts anew with the next search."""
 CONFIG = record(
     ("legal_actions", np.uint64),
     ("play", np.uint64),
@@ -87,11 +88,11 @@ CONFIG = record(
     ("first_ply", np.int64),
     ("epoch", np.uint64),
 )
-"""Addresses of the callbacks, and of what they read and write: actions, random bits, payoffs, [room] each; `first_ply` is the
-ply of the root."""
+"""Addresses of the callbacks and of their buffers: actions, random bits, payoffs, [room] each. `first_ply` is the ply of the
+root."""
 STATE = record(("player", np.int32), ("ply", np.int32), ("place", np.int64))
-"""`ply` counts from the first root of a numbering of positions; `place`: the number of the root, or LIVE, or PAID when the
-payoffs are written as well."""
+"""Fields of a state. `ply` counts from the first root of a numbering of positions. `place` is the number of the root, LIVE,
+or PAID when the payoffs are also written."""
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 NUMBER, WORD, REAL = np.dtype(np.int32), np.dtype(np.uint64), np.dtype(np.float64)
 call = by_address(types.int64(types.int64, types.int64))
@@ -101,7 +102,7 @@ LOW = np.int64(0xFFFFFFFF)
 
 @kernel(RESET)
 def reset(config, state):
-    """The root is wherever the game was put last; only a state that the game has made knows it."""
+    """Writes the root, the last position to which the game was reset. Only a state made by the game itself is valid."""
     s = fields(state, STATE)
     s.player = OVER
     s.ply = 0
@@ -110,7 +111,7 @@ def reset(config, state):
 
 @kernel(LEGAL_ACTIONS)
 def legal_actions(config, state, actions):
-    """What the callback has written."""
+    """Copies the actions that the callback has written."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     if s.player < 0:
         return 0
@@ -126,7 +127,7 @@ def legal_actions(config, state, actions):
 
 @kernel(IS_LEGAL)
 def is_legal(config, state, action):
-    """Whether the action is among the legal ones."""
+    """Returns whether the action is legal."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     if s.player < 0:
         return False
@@ -139,7 +140,7 @@ def is_legal(config, state, action):
 
 @kernel(PLAY)
 def play(config, state, action):
-    """A step of the live game, from the root if the state is the root."""
+    """Steps the live game, from the root if the state is the root."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     if s.player == FAILED:
         return
@@ -151,7 +152,7 @@ def play(config, state, action):
 
 @kernel(READ_PAYOFFS)
 def payoffs(config, state, out):
-    """What the callback has written."""
+    """Copies the payoffs that the callback has written."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     if s.player == FAILED or (s.place != PAID and call(c.payoffs, s.place, 0) < 0):
         s.player = FAILED
@@ -163,7 +164,7 @@ def payoffs(config, state, out):
 
 @kernel(KEY)
 def key(config, state, words):
-    """The number of the position among those seen, and which numbering that is."""
+    """Writes the number of the position among those seen, and the number of the numbering."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     number = np.int64(-1) if s.player == FAILED or c.room == 0 else call(c.position, s.place, s.ply)
     if number < 0:
@@ -175,7 +176,7 @@ def key(config, state, words):
 
 @kernel(PLAYOUT)
 def playout(config, state, rng, trace):
-    """Random steps, by one callback that is given as many random words as it can need."""
+    """Plays random steps in one callback, which receives as many random words as it can need."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     bits = array_at(c.bits, (c.room,), WORD)
     first, second = rng[0], rng[1]
@@ -202,7 +203,7 @@ def playout(config, state, rng, trace):
 
 @kernel(PLAYOUT_ACTION)
 def playout_action(config, state, rng):
-    """Any legal action, each with the same probability; -1 when the callback has failed."""
+    """Returns a legal action, drawn uniformly, or -1 when the callback has failed."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     count = np.int64(-1) if s.player == FAILED else call(c.legal_actions, s.place, 0)
     if count <= 0:
@@ -212,14 +213,14 @@ def playout_action(config, state, rng):
 
 
 def unhashable(key: Any, error: TypeError) -> TypeError:
-    """What is raised for a position that cannot be the key of a dictionary."""
+    """Returns the error to raise for a position that cannot be a dictionary key."""
     return TypeError(f"a position must be hashable, but {key!r} is not ({error})")
 
 
 def rules_without_game(
     name: str, players: int, actions: int, max_plies: int, config: np.ndarray | None = None, live: Any = None
 ) -> Rules:
-    """The Rules of a live game; without one they tell about it, but nothing can be played or searched."""
+    """Returns the Rules of a live game. Without a game they give its facts, but nothing can be played or searched."""
     return Rules(
         name=name,
         settings={},
@@ -266,7 +267,7 @@ class Trampolines:
         self._board = fields(self.rules.config, CONFIG)
 
     def begin(self) -> State:
-        """The state of the root, at which the live game has just been put; earlier states are no longer of use."""
+        """Returns the state of the root, to which the live game has just been reset. Earlier states become invalid."""
         self.place += 1
         self.caught = None
         key = self.game.position()
@@ -287,16 +288,16 @@ class Trampolines:
         return State(self.rules, data.tobytes())
 
     def reseed(self, seed: int) -> None:
-        """Begins a new sequence of chance for a search."""
+        """Begins a new sequence of random numbers for a search."""
         self.game.reseed(seed)
 
     def failure(self) -> BaseException | None:
-        """Takes what a callback has caught."""
+        """Returns and clears the exception that a callback has caught."""
         caught, self.caught = self.caught, None
         return caught
 
     def mover_after(self, state: State, moves: Iterable[int]) -> int:
-        """The player to move after moves from the root. Raises ValueError when the game is at another root by now."""
+        """Returns the player to move after moves from the root. Raises ValueError when the game has another root by now."""
         self._go_to(int(np.frombuffer(state.data, STATE)["place"][0]))
         player = self.game.player()
         for move in moves:
@@ -304,12 +305,13 @@ class Trampolines:
         return player
 
     def facts(self) -> tuple[Callable[..., Rules], tuple[Any, ...]]:
-        """The Rules of another process that tell about the game, which itself stays where it is."""
+        """Returns a function and its arguments that make Rules with the same facts in another process. The game itself is
+        not sent."""
         return rules_without_game, (self.rules.name, self.rules.players, self.rules.actions, self.rules.max_plies)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """While it lasts, Ctrl-C is raised inside callbacks only: elsewhere ctypes would print and drop it."""
+        """Raises Ctrl-C inside callbacks only while it lasts. Elsewhere ctypes would print and drop it."""
         handler = signal.getsignal(signal.SIGINT)
         if threading.current_thread() is not threading.main_thread() or not callable(handler):
             yield
@@ -334,7 +336,7 @@ class Trampolines:
             waiting()
 
     def _guarded(self, function: Callable[[int], int]) -> Callable[[int, int], int]:
-        """A callback that goes to a place and calls the function there; it keeps what is raised, and then answers FAILED."""
+        """Returns a callback that goes to a place and calls the function there. It stores an exception and returns FAILED."""
 
         def guarded(place: int, number: int) -> int:
             try:
@@ -386,7 +388,7 @@ class Trampolines:
         return max(player + 1, 0) << 32 | played
 
     def _go_to(self, place: int) -> None:
-        """Puts the live game at the root if that is where a state is."""
+        """Resets the live game to the root if `place` is the root."""
         if place != self.place:
             raise ValueError("this environment has been searched from another root since: search it again")
         self.game.restart()

@@ -1,9 +1,9 @@
-"""Copies of Python objects that keep their state: snapshots of environments that others wrote.
+"""Snapshots of third-party environments: copies of Python objects with their state.
 
-A snapshot is pickled once and unpickled at every restoring. What has no state of the game in it (spaces, functions, modules,
-loggers, windows) is shared instead of copied, and so are attributes that the user names as constant. A function that holds
-variables of another one may hold the state of the game in them, and is refused. Objects that would pickle as their
-constructor's arguments only, as Gymnasium's EzPickle makes its heirs do, are pickled by their attributes.
+A snapshot is pickled once and unpickled at every restore. Objects without any state of the game (spaces, functions, modules,
+loggers, windows) are shared instead of copied, and so are attributes that the user names as constant. A function that
+captures variables of another one may hold state of the game in them, and is refused. Objects that would pickle only their
+constructor's arguments, such as subclasses of Gymnasium's EzPickle, are pickled by their attributes.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from gymnasium.spaces import Space
 
 SHARED = (Space, EnvSpec, logging.Logger, types.ModuleType)
 ITSELF = 0
-"""The number of an object inside its own snapshot: a method among its attributes is the copy's own in a copy."""
+"""The number of an object inside its own snapshot. In a copy, a method among the attributes belongs to the copy."""
 CHANCE = (np.random.Generator, np.random.RandomState, random.Random)
 
 
 class Copier:
-    """Takes snapshots of an object's attributes and gives them back.
+    """Takes snapshots of an object's attributes and restores them.
 
-    With `chance` generators of random numbers are not copied: each is replaced by one of the copier's own, which goes on from
-    one restoring to the next and is begun anew by `reseed`.
+    With `chance`, random generators are not copied. Each is replaced by one of the copier's own, which continues from one
+    restore to the next and starts anew with `reseed`.
     """
 
     def __init__(self, chance: str, constant: Sequence[str] = ()) -> None:
@@ -41,7 +41,7 @@ class Copier:
         self.reseed(0)
 
     def reseed(self, seed: int) -> None:
-        """Begins new sequences of chance."""
+        """Begins new sequences of random numbers."""
         for kind, generator in self._generators.items():
             fresh = _seeded(kind, seed)
             if kind is np.random.Generator:
@@ -50,13 +50,13 @@ class Copier:
                 generator.__setstate__(fresh.__getstate__())
 
     def generator(self, kind: type) -> Any:
-        """The copier's own generator of a kind."""
+        """Returns the copier's own generator of a kind."""
         if kind not in self._generators:
             self._generators[kind] = _seeded(kind, 0)
         return self._generators[kind]
 
     def snapshot(self, thing: Any) -> bytes:
-        """An object's attributes as they are now. Raises TypeError, naming the attribute, if one cannot be pickled."""
+        """Returns an object's present attributes, pickled. Raises TypeError, naming the attribute, if one cannot be pickled."""
         attributes = {name: value for name, value in thing.__dict__.items() if name not in self.constant}
         try:
             return self._pickled(thing, attributes)
@@ -68,13 +68,13 @@ class Copier:
             ) from error
 
     def _pickled(self, thing: Any, value: Any) -> bytes:
-        """A value that belongs to an object."""
+        """Returns a value that belongs to an object, pickled."""
         buffer = io.BytesIO()
         _Pickler(buffer, self, thing).dump(value)
         return buffer.getvalue()
 
     def _can_pickle(self, thing: Any, value: Any) -> bool:
-        """Whether a value that belongs to an object can be pickled."""
+        """Returns whether a value that belongs to an object can be pickled."""
         try:
             self._pickled(thing, value)
         except Exception:
@@ -82,7 +82,7 @@ class Copier:
         return True
 
     def restore(self, thing: Any, snapshot: bytes) -> None:
-        """Gives an object the attributes of a snapshot, and beside the constant ones no others."""
+        """Gives an object the attributes of a snapshot and removes all others, except the constant ones."""
         self._shared[ITSELF] = thing
         attributes = _Unpickler(io.BytesIO(snapshot), self._shared).load()
         for name in self.constant & thing.__dict__.keys():
@@ -91,14 +91,14 @@ class Copier:
         thing.__dict__.update(attributes)
 
     def twin(self, thing: Any) -> Any:
-        """A copy of an object."""
+        """Returns a copy of an object."""
         other = object.__new__(type(thing))
         other.__dict__.update({name: value for name, value in thing.__dict__.items() if name in self.constant})
         self.restore(other, self.snapshot(thing))
         return other
 
     def share(self, thing: Any) -> int | None:
-        """The number under which an object is shared, or None for one to be copied."""
+        """Returns the number under which an object is shared, or None for one to be copied."""
         if isinstance(thing, CHANCE) and self.reseeded:
             thing = self.generator(type(thing))
         elif not (isinstance(thing, SHARED) or _is_stateless(thing) or _is_shown(thing)):
@@ -108,20 +108,21 @@ class Copier:
 
 
 def _is_stateless(thing: Any) -> bool:
-    """Whether a thing is a function that holds no variables, and belongs to no object."""
+    """Returns whether an object is a function without captured variables that belongs to no object."""
     if isinstance(thing, types.FunctionType):
         return thing.__closure__ is None
     return isinstance(thing, types.BuiltinFunctionType) and isinstance(thing.__self__, types.ModuleType | None)
 
 
 def _is_shown(thing: Any) -> bool:
-    """Whether a thing belongs to pygame's windows: what pygame cannot pickle, unlike its rectangles, vectors and groups."""
+    """Returns whether an object belongs to pygame's windows. Pygame cannot pickle these, unlike rectangles, vectors and
+    groups."""
     kind: Any = type(thing)
     return kind.__module__.startswith("pygame") and kind.__reduce__ is object.__reduce__ and not hasattr(thing, "__dict__")
 
 
 def _seeded(kind: type, seed: int) -> Any:
-    """A generator of a kind."""
+    """Returns a seeded generator of a kind."""
     return np.random.default_rng(seed) if kind is np.random.Generator else kind(seed)
 
 
@@ -131,11 +132,11 @@ class _Pickler(pickle.Pickler):
         self.copier, self.owner = copier, owner
 
     def persistent_id(self, thing: Any) -> int | None:
-        """The number under which an object is shared."""
+        """Returns the number under which an object is shared."""
         return ITSELF if thing is self.owner else self.copier.share(thing)
 
     def reducer_override(self, thing: Any) -> Any:
-        """How an object that would lose its state is pickled instead."""
+        """Returns a reduction for an object that would otherwise lose its state."""
         if "_ezpickle_args" in getattr(thing, "__dict__", ()):
             return object.__new__, (type(thing),), thing.__dict__, None, None, _set_attributes
         return NotImplemented

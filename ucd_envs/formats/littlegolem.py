@@ -1,8 +1,9 @@
-"""Games of Havannah as Little Golem keeps them (hgf files), which sgfmill takes apart.
+"""Games of Havannah in Little Golem's format (hgf files), parsed by sgfmill.
 
-A file has one game or several, each "(;FF[4]PB[...]PW[...]SZ[8]RE[B];W[H3];B[swap];...)". SZ is the base. PB moves first, but
-its first move is tagged W; tags take turns. A move is a cell, "swap", or "resign", which changes nothing on the board. After a
-swap the players have exchanged their colours there; here the stone has become the other player's. In both PB is player 0.
+A file has one game or several, each "(;FF[4]PB[...]PW[...]SZ[8]RE[B];W[H3];B[swap];...)". SZ is the base. PB moves first,
+but its first move has the tag W; tags take turns. A move is a cell, "swap", or "resign", which changes nothing on the board.
+After a swap the players have exchanged their colours there; here the stone becomes the other player's. In both formats PB is
+player 0.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ Node = Mapping[str, Sequence[bytes]]
 
 
 def load(path: str | Path) -> list[Record]:
-    """The games of a file.
+    """Returns the games of a file.
 
-    Raises OSError for a file that cannot be read, ImportError without sgfmill, and ValueError with one sentence, which names
-    the file, the game and the move, for what is no such file, a move off the board, on a stone or after the end, and a result
-    that the moves contradict.
+    Raises OSError for a file that cannot be read and ImportError without sgfmill. Raises ValueError with one sentence, which
+    names the file, the game and the move, for a file of another format, a move off the board, on a stone or after the end,
+    and a result that the moves contradict.
     """
     _, grammar, _ = sgfmill_modules()
     try:
@@ -42,7 +43,7 @@ def load(path: str | Path) -> list[Record]:
 
 
 def _game(nodes: Sequence[Node]) -> Record:
-    """The game of a main line."""
+    """Returns the game of a main line."""
     base = _text(nodes[0], "SZ")
     if not (base.isascii() and base.isdecimal()):
         raise ValueError(f"SZ is {base[:20]!r}, no base of a board")
@@ -70,7 +71,7 @@ def _game(nodes: Sequence[Node]) -> Record:
 
 
 def _moves(nodes: Sequence[Node]) -> list[str]:
-    """The texts of the moves. Raises ValueError where tags do not take turns."""
+    """Returns the texts of the moves. Raises ValueError where tags do not take turns."""
     found: list[str] = []
     for node in nodes:
         tags = [tag for tag in ("B", "W") if tag in node]
@@ -81,5 +82,5 @@ def _moves(nodes: Sequence[Node]) -> list[str]:
 
 
 def _text(node: Node, name: str) -> str:
-    """A property's text; empty where it is missing."""
+    """Returns a property's text, empty where it is missing."""
     return node.get(name, [b""])[0].decode("utf-8", "replace").strip()

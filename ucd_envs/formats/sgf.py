@@ -1,4 +1,4 @@
-"""Games of Go and Hex as SGF text, which sgfmill takes apart and puts together.
+"""Games of Go and Hex as SGF text, parsed and written by sgfmill.
 
 A record is the main line of the first game of a file.
 
@@ -7,15 +7,15 @@ SZ           9, or 9:13 for columns:rows; 19 where missing     11, or 11:9
 B, W         "cd"; a pass is empty, or "tt"                    "c4" or "cd", "swap-pieces" or "swap"; read also "resign",
                                                                which changes nothing on the board
 AB, AW, AE   stones before the first move                      the opening, as many of each colour as turns would put
-PL           who begins; where missing the first mover, or     may only say what the opening implies
-             White if there are Black's stones only
+PL           the first player; where missing the first mover,  must agree with the opening
+             or White if there are only black stones
 KM           komi; 0 where missing                             not read
 RU           "NZ", "GOE" and Tromp-Taylor's allow suicide;     not read
              superko only as KataGo writes it
              ("koPOSITIONALscoreAREAtaxNONEsui0")
-UCD          ours: what the rest cannot say                    the same
+UCD          our own: settings that no other property has      the same
 
-B is player 0 and W is player 1, save that Little Golem's Hex records, known by points of two letters, call the first player W.
+B is player 0 and W is player 1, except in Little Golem's Hex records, known by points of two letters: W is their first player.
 """
 
 from __future__ import annotations
@@ -38,29 +38,29 @@ COLOURS = ("Black", "White")
 ADD = ("AB", "AW", "AE")
 SWAP = ("swap", "swap-pieces")
 ANY_SIDE = 26
-"""sgfmill knows points of square boards; on its largest, columns and rows from the top are those of any board."""
+"""Longest side that sgfmill knows. It knows square boards only; on its largest, columns and rows count from the top."""
 OWN = "UCD"
 OWN_SETTINGS = {"go": ("max_plies", "mercy"), "hex": ("swap",)}
-"""Settings that SGF has no word for, written as a property of our own."""
+"""Settings without an SGF property, written as a property of our own."""
 SUICIDE = re.compile(r"sui1|^nz|new.?zealand|^goe|\bing\b|tromp", re.IGNORECASE)
 SUPERKO = re.compile("ko(positional|situational)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Record:
-    """A game as it was written down."""
+    """A recorded game."""
 
     rules: Rules
     actions: tuple[int, ...]
     comments: tuple[str, ...]
-    """One for each action."""
+    """One comment for each action."""
     players: tuple[str, str]
-    """Names of Black and White; empty where missing, as the result and the event."""
+    """Names of Black and White, empty where missing, as are the result and the event."""
     result: str
     event: str
 
     def states(self) -> Iterator[State]:
-        """The state before the first move, and then after each."""
+        """Returns the states before the first move and after each move."""
         state = self.rules.initial_state()
         yield state
         for action in self.actions:
@@ -69,16 +69,16 @@ class Record:
 
     @cached_property
     def state(self) -> State:
-        """The state after the last move."""
+        """Returns the state after the last move."""
         return list(self.states())[-1]
 
 
 def load(source: str | Path | bytes, stop: int | None = None, game: str | None = None, **settings: Any) -> Record:
-    """The game that SGF text, the bytes of a file or a file at a Path tell, or its first `stop` moves.
+    """Returns the game in SGF text, in the bytes of a file or in the file at a Path, or its first `stop` moves.
 
-    `game` is "go" or "hex", for text that does not say or to accept no other. `settings` of the game, such as ko="positional",
-    go before what the record says. Raises ValueError with one sentence for text that is no SGF, another game, an illegal move
-    (by its number; with `stop` what comes later is not looked at) and stones put on the board in the middle of the game.
+    `game` is "go" or "hex", for text without GM or to accept no other game. `settings` of the game, such as ko="positional",
+    take precedence over the record. Raises ValueError with one sentence for invalid SGF, another game, an illegal move (by
+    its number; moves after `stop` are not checked) and stones put on the board in the middle of the game.
     """
     if stop is not None:
         stop = integer("stop", stop, 0, 2**31)
@@ -135,11 +135,11 @@ def saved(
     result: str = "",
     event: str = "",
 ) -> str:
-    """SGF text of a game from its first move on, which `load` reads again.
+    """Returns SGF text of a game from its first move on, which `load` reads again.
 
-    comments: one for each move, from the first on; result: as SGF has it, such as "W+R", or "Void" for a game that failed; by
-    default what the rules say, or "?" for a game that goes on. Raises ValueError for a game other than Go and Hex, an illegal
-    move, and more comments than moves.
+    comments: one for each move, from the first on; result: in SGF's form, such as "W+R", or "Void" for a game that failed;
+    by default the result by the rules, or "?" for a game that goes on. Raises ValueError for a game other than Go and Hex,
+    an illegal move, and more comments than moves.
     """
     game = rules.name.rpartition("_v")[0]
     if game not in GAMES:
@@ -195,7 +195,7 @@ def saved(
 
 
 def sgfmill_modules() -> tuple[Any, Any, Any]:
-    """The library's modules. Raises ImportError where it is not installed."""
+    """Returns the library's modules. Raises ImportError where it is not installed."""
     try:
         from sgfmill import sgf, sgf_grammar, sgf_properties
     except ImportError:
@@ -204,7 +204,7 @@ def sgfmill_modules() -> tuple[Any, Any, Any]:
 
 
 def _main_line(source: str | Path | bytes) -> list[Any]:
-    """The nodes of the main line of the first game."""
+    """Returns the nodes of the main line of the first game."""
     sgf, grammar, properties = sgfmill_modules()
     text = source.encode(errors="replace") if isinstance(source, str) else source
     data = text.read_bytes() if isinstance(text, Path) else text
@@ -222,7 +222,7 @@ def _main_line(source: str | Path | bytes) -> list[Any]:
 
 
 def _value(node: Any, name: str, default: Any) -> Any:
-    """What a property says, or the default where it is missing or empty. Raises ValueError for what cannot be read."""
+    """Returns a property's value, or the default where it is missing or empty. Raises ValueError for a malformed value."""
     raw = node.get_raw_property_map().get(name, [])
     if not any(text.strip() for text in raw):
         return default
@@ -234,7 +234,7 @@ def _value(node: Any, name: str, default: Any) -> Any:
 
 
 def _can_be_read(node: Any, name: str, text: bytes) -> bool:
-    """Whether a value of a property is well formed by itself."""
+    """Returns whether a value of a property is well formed by itself."""
     try:
         node.get_presenter().interpret(name, [text])
     except (ValueError, LookupError):
@@ -243,7 +243,7 @@ def _can_be_read(node: Any, name: str, text: bytes) -> bool:
 
 
 def _text(node: Any, name: str) -> str:
-    """A text, which may be in another encoding than the file says, since nothing depends on it."""
+    """Returns a text. Its encoding may differ from the file's declared one, since nothing depends on it."""
     try:
         return str(node.get(name)) if node.has_property(name) else ""
     except (ValueError, LookupError):
@@ -251,23 +251,23 @@ def _text(node: Any, name: str) -> str:
 
 
 def _texts(node: Any, name: str) -> list[str]:
-    """The values of a property as they stand in the file."""
+    """Returns the raw values of a property."""
     return [raw.decode("ascii", "replace") for raw in node.get_raw_property_map().get(name, ())]
 
 
 def _moves(node: Any) -> list[tuple[str, str]]:
-    """Colour letters and texts of the moves of a node, of which there should be one at most."""
+    """Returns colour letters and texts of the moves of a node, which should be at most one."""
     return [(letter, text) for letter in "BW" for text in _texts(node, letter)]
 
 
 def _turn(node: Any) -> int | None:
-    """The player that PL says is to move."""
+    """Returns the player that PL declares to move."""
     turn = _value(node, "PL", None)
     return None if turn is None else "bw".index(turn)
 
 
 def _game(root: Any, wanted: str | None) -> str:
-    """The game that a record tells. Raises ValueError for one that is not known or not wanted."""
+    """Returns the game of a record. Raises ValueError for one that is not known or not wanted."""
     if wanted is not None and wanted not in GAMES:
         raise ValueError(f"game must be one of {', '.join(GAMES)}, not {wanted!r}")
     number = _value(root, "GM", GAMES[wanted or "go"])
@@ -279,7 +279,7 @@ def _game(root: Any, wanted: str | None) -> str:
 
 
 def _sides(root: Any, game: str) -> dict[str, Any]:
-    """Rows and columns of the board."""
+    """Returns rows and columns of the board."""
     text = next(iter(_texts(root, "SZ")), "19" if game == "go" else "")
     size = re.fullmatch(r"([0-9]{1,3})(?::([0-9]{1,3}))?", text.strip())
     if size is None:
@@ -288,7 +288,7 @@ def _sides(root: Any, game: str) -> dict[str, Any]:
 
 
 def _own_settings(root: Any, game: str) -> dict[str, Any]:
-    """Settings that only records of ours have."""
+    """Returns the settings in the property of our own."""
     found = {}
     for text in _text(root, OWN).split():
         name, _, value = text.partition("=")
@@ -299,7 +299,7 @@ def _own_settings(root: Any, game: str) -> dict[str, Any]:
 
 
 def _go_settings(empty: Rules, nodes: list[Any], moves: list[tuple[str, str]]) -> dict[str, Any]:
-    """What a game of Go has before its first move."""
+    """Returns the settings of a game of Go before its first move."""
     stones: dict[int, str] = {}
     turn = None
     for node in nodes:
@@ -326,7 +326,7 @@ def _go_settings(empty: Rules, nodes: list[Any], moves: list[tuple[str, str]]) -
 
 
 def _hex_settings(empty: Rules, nodes: list[Any], moves: list[tuple[str, str]]) -> dict[str, Any]:
-    """What a game of Hex has before its first move, and whether there is a swap."""
+    """Returns the settings of a game of Hex before its first move, and whether there is a swap."""
     black, white, none = ([_hex_cell(empty, text) for node in nodes for text in _texts(node, name)] for name in ADD)
     turn = len(black) - len(white)
     if none or turn not in (0, 1) or any(_turn(node) not in (None, turn) for node in nodes):
@@ -339,7 +339,7 @@ def _hex_settings(empty: Rules, nodes: list[Any], moves: list[tuple[str, str]]) 
 
 
 def _action(rules: Rules, node: Any, letter: str, text: str) -> int:
-    """The action of a node's move. Raises ValueError for what is none on this board."""
+    """Returns the action of a node's move. Raises ValueError for a text that is no move on this board."""
     if rules.tiling == "hexagonal":
         return _hex_cell(rules, "swap" if text.lower() in SWAP else text)
     if text.strip() in ("", "tt"):  # on boards to 19x19 there is no such point
@@ -348,13 +348,13 @@ def _action(rules: Rules, node: Any, letter: str, text: str) -> int:
 
 
 def _hex_cell(rules: Rules, text: str) -> int:
-    """The action of "c4", or of "cd" for the same cell."""
+    """Returns the action of "c4", or of "cd" for the same cell."""
     two = re.fullmatch("([a-z])([a-z])", text)
     return rules.initial_state().action_named(f"{two[1]}{ord(two[2]) - ord('a') + 1}" if two else text)
 
 
 def _cell(rules: Rules, point: tuple[int, int]) -> int:
-    """The action of sgfmill's row and column on its largest board. Raises ValueError off the board."""
+    """Returns the action of sgfmill's row and column on its largest board. Raises ValueError off the board."""
     rows, columns = rules.settings["rows"], rules.settings["columns"]
     row, column = point[0] - ANY_SIDE + rows, point[1]
     if row < 0 or column >= columns:
@@ -364,13 +364,13 @@ def _cell(rules: Rules, point: tuple[int, int]) -> int:
 
 
 def _point(rules: Rules, action: int) -> tuple[int, int] | None:
-    """sgfmill's row and column on its largest board; None for a pass."""
+    """Returns sgfmill's row and column on its largest board, or None for a pass."""
     rows, columns = rules.settings["rows"], rules.settings["columns"]
     return None if action == rows * columns else (action // columns + ANY_SIDE - rows, action % columns)
 
 
 def after_move(state: State, player: int, action: int) -> State:
-    """The state after a player's move. Raises ValueError with the reason for an illegal one."""
+    """Returns the state after a player's move. Raises ValueError with the reason for an illegal one."""
     if state.over:
         raise ValueError("the game is over")
     if player != state.player:
@@ -382,7 +382,7 @@ def after_move(state: State, player: int, action: int) -> State:
 
 
 def _result(state: State) -> str:
-    """How a game has ended, in SGF's words."""
+    """Returns the result of a game in SGF's form."""
     if not state.over:
         return "?"
     black, white = state.payoffs()

@@ -3,17 +3,17 @@
 Board    columns x rows cells, 7x6 by default; a stone falls to the lowest empty cell of its column.
 Players  two; player 0 begins.
 Turn     a stone into a column that is not full.
-End      at the first line of `in_a_row` own stones along a column, a row or a diagonal: its owner wins, with the last stone
-         of the board too. A full board without one is a draw.
-Moves    the column, counted from 0; written as players do, from 1.
+End      at the first line of `in_a_row` own stones along a column, a row or a diagonal: its owner wins, even if the stone
+         also fills the board. A full board without a line is a draw.
+Moves    the column, counted from 0; written from 1, as players do.
 Source   Wexler and Strongin 1974; solved by Allen and by Allis, 1988.
 
 choice            here                          elsewhere
 longer lines      win as well                   the same
 size              columns * (rows + 1) <= 64    fixed 7x6 in most programs
 
-Each player's stones are one word, a column after a column, with one empty sentinel bit on top of each column, so that no
-line runs over an edge.
+Each player's stones are one word, column by column. Above each column lies an empty sentinel bit, so that no line crosses
+an edge.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ from ucd_envs.structs import configuration, fields, record
 ONE, BITS = np.uint64(1), np.uint64(64)
 
 CONFIG = record(("columns", np.uint64), ("rows", np.uint64), ("in_a_row", np.uint64), ("bottom", np.uint64), ("top", np.uint64))
-"""`bottom` and `top`: the lowest cells of all columns and the sentinels above them."""
+"""Fields of a configuration. `bottom` and `top`: the lowest cells of all columns, and the sentinels above them."""
 STATE = record(("player", np.int32), ("ply", np.int32), ("winner", np.int32), ("stones", np.uint64, (2,)))
 
 
 @kernel(RESET)
 def reset(config, state):
-    """The empty board."""
+    """Clears the board."""
     s = fields(state, STATE)
     s.player = 0
     s.ply = 0
@@ -60,7 +60,7 @@ def reset(config, state):
 
 @kernel(LEGAL_ACTIONS)
 def legal_actions(config, state, actions):
-    """Every column that is not full."""
+    """Lists every column that is not full."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     count = 0
@@ -75,7 +75,7 @@ def legal_actions(config, state, actions):
 
 @kernel(IS_LEGAL)
 def is_legal(config, state, action):
-    """Whether the column is not full."""
+    """Returns whether the column is not full."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     return s.player >= 0 and 0 <= action < np.int64(c.columns) and landing(c, s, np.uint64(action)) != 0
@@ -83,7 +83,7 @@ def is_legal(config, state, action):
 
 @kernel(PLAY)
 def play(config, state, action):
-    """Drops the mover's stone; the game is over when it makes a line or fills the board."""
+    """Drops the mover's stone. The game is over when it makes a line or fills the board."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     drop(c, s, landing(c, s, np.uint64(action)))
@@ -91,7 +91,7 @@ def play(config, state, action):
 
 @kernel(READ_PAYOFFS)
 def payoffs(config, state, out):
-    """1 for the owner of the line and 0 for the other, or 1/2 each."""
+    """Writes 1 for the owner of the line and 0 for the other, or 1/2 each for a draw."""
     winner = fields(state, STATE).winner
     for player in range(2):
         out[player] = 0.5 if winner < 0 else 1.0 if winner == player else 0.0
@@ -99,7 +99,7 @@ def payoffs(config, state, out):
 
 @kernel(KEY)
 def key(config, state, words):
-    """Player 0's stones, with one more bit on top of each column that tells its height."""
+    """Writes player 0's stones, with a bit on top of each column that marks its height."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     words[0] = s.stones[0] | ((s.stones[0] | s.stones[1]) + c.bottom)
@@ -107,7 +107,7 @@ def key(config, state, words):
 
 @kernel(PLAYOUT)
 def playout(config, state, rng, trace):
-    """Random moves."""
+    """Plays random moves."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     played, most = 0, most_moves(trace)
@@ -122,13 +122,13 @@ def playout(config, state, rng, trace):
 
 @kernel(PLAYOUT_ACTION)
 def playout_action(config, state, rng):
-    """Any column that is not full, each with the same probability."""
+    """Returns a column that is not full, drawn uniformly."""
     return np.int64(random_column(fields(config, CONFIG), fields(state, STATE), rng))
 
 
 @kernel(OBSERVE)
 def observe(config, state, player, planes):
-    """Own stones and the other's stones, the top row first."""
+    """Writes own stones and the other's stones, the top row first."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     at = 0
@@ -142,7 +142,7 @@ def observe(config, state, player, planes):
 
 @kernel()
 def landing(c, s, column):
-    """The bit of the cell where a stone into this column comes to rest; 0 for a full column."""
+    """Returns the bit of the cell where a stone in a column lands, or 0 for a full column."""
     first = ONE << (column * (c.rows + ONE))
     whole_column = (first << c.rows) - first
     return (((s.stones[0] | s.stones[1]) & whole_column) + first) & ~c.top
@@ -165,7 +165,7 @@ def drop(c, s, stone):
 
 @kernel()
 def has_line(stones, in_a_row, rows):
-    """Whether so many stones stand in a row in one of the four directions."""
+    """Returns whether `in_a_row` stones stand in a line in one of the four directions."""
     for step in (ONE, rows, rows + ONE, rows + ONE + ONE):
         if step * (in_a_row - ONE) >= BITS:
             continue
@@ -182,7 +182,7 @@ def has_line(stones, in_a_row, rows):
 
 @kernel()
 def random_column(c, s, rng):
-    """A column that is not full, by trying columns until one is."""
+    """Draws columns until one is not full, and returns it."""
     while True:
         column = below(rng, c.columns)
         if landing(c, s, column):
@@ -192,7 +192,7 @@ def random_column(c, s, rng):
 def rules(columns: int = 7, rows: int = 6, in_a_row: int = 4) -> Rules:
     """Connect Four on `columns` x `rows` cells, columns * (rows + 1) <= 64, for lines of `in_a_row`, 2 or more.
 
-    Raises ValueError for a board that does not fit a word or is too short for a line; a single cell is a draw.
+    Raises ValueError for a board that does not fit in a word or is too short for a line. A board of a single cell is a draw.
     """
     columns = integer("columns", columns, 1, 32)
     rows = integer("rows", rows, 1, 63)
@@ -238,4 +238,4 @@ EXAMPLES: tuple[dict[str, Any], ...] = (
     {"columns": 1, "rows": 63},
     {"columns": 2, "rows": 2, "in_a_row": 2},
 )
-"""Configurations that every shared test runs."""
+"""Configurations for the shared tests."""

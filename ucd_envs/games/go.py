@@ -1,34 +1,33 @@
 """Go.
 
-Board    rows x columns points, 2x2 to 19x19; stones stand on points, which touch those above, below, left and right. Stones
-         may stand there before the start (`black`, `white`, or `handicap` stones of Black on the points of the GTP
-         standard).
-Players  two; player 0 is Black and begins, White with a handicap, or whom `first` names.
-Turn     a stone on an empty point, or a pass. Enemy chains without a liberty are taken off, then, with `suicide`, one's own.
-End      at the second pass in a row, or after `max_plies` plies. A side has its stones, all alive, and the empty regions that
-         touch no other stones; Black wins with more than White has and `komi`, both have a draw with just as much.
+Board    rows x columns points, 2x2 to 19x19. A point touches those above, below, left and right. Stones may stand on the
+         board before the start: `black`, `white`, or `handicap` black stones on the points of the GTP standard.
+Players  two; player 0 is Black. Black moves first, White in a handicap game, or the player named by `first`.
+Turn     a stone on an empty point, or a pass. Enemy chains without a liberty are captured; then, with `suicide`, the own one.
+End      at the second pass in a row, or after `max_plies` plies. A side's area is its stones, all alive, and the empty regions
+         that touch no other stones. Black wins with more area than White's and `komi`, and draws with exactly as much.
 Moves    row * columns + column for a point, row 0 being line 1 at the bottom, written as players do: column letter without I,
          then line ("J9"); then rows * columns for "pass".
-Source   area rules as by Tromp and Taylor (with suicide and ko="positional" exactly so); chains by pseudo-liberties, a
+Source   area rules of Tromp and Taylor (exactly theirs with suicide and ko="positional"); chains by pseudo-liberties, a
          chain's pairs of a stone and an empty neighbour, as in libego (Lew 2009).
 
 choice     here                                                              elsewhere
-ko         "simple": the stone that has just been taken alone by a lone      OpenSpiel: a repeated board is a draw
-           stone with one liberty cannot be taken back at once;
-           "positional": no move makes a board that was there before;        Tromp-Taylor
-           "situational": nor with the same player to move                   AGA
-passes     are never forbidden, and end the game at the second in a row      some servers: at the third
-suicide    forbidden; allowed, it may be of one stone too                    Tromp-Taylor: allowed; Ing: of two and more
-dead       stones left on the board are alive                                Japanese rules: agreed upon
+ko         "simple": a lone stone that has captured a lone stone and has     OpenSpiel: a repeated board is a draw
+           one liberty cannot be captured by the next move;
+           "positional": no stone may repeat an earlier board;               Tromp-Taylor
+           "situational": nor an earlier board with the same mover           AGA
+passes     are always legal, and end the game at the second in a row         some servers: at the third
+suicide    forbidden; if allowed, also of a single stone                     Tromp-Taylor: allowed; Ing: of two and more
+dead       stones left on the board are alive                                Japanese rules: by agreement
 max_plies  3 plies a point, so that a game without superko ends              OpenSpiel: 2
 
-Superko is checked wherever a move is judged: in lists and masks, at a step, inside a search and in playouts; boards are told
-apart there by 64-bit keys. Under superko the history belongs to a position, so positions reached in different orders do not
-meet; a search in graphs wants ko="simple".
+Superko is checked wherever a move is judged: in lists and masks, at a step, inside a search and in playouts. Boards are
+compared there by 64-bit keys. Under superko a position includes its history, so that different move orders never reach equal
+positions. Use ko="simple" to search in graphs.
 
-Playouts take with equal probability any legal point but one's true eyes (all neighbours one's own or the edge, and fewer than
-two diagonal ones the enemy's, none at the edge) and suicides of one stone, which change nothing, or pass where there is none.
-With `mercy` they end when one side has more than so many stones more.
+Playouts draw a legal point uniformly, except true eyes of the mover (all neighbours own or the edge, and fewer than two
+diagonal points the enemy's, none at the edge) and suicides of one stone. Where there is no such point they pass.
+With `mercy` they end when one side has more than `mercy` stones more.
 """
 
 from __future__ import annotations
@@ -70,8 +69,8 @@ CONFIG = record(
     ("action", np.uint16, (POINTS,)),
     ("key", np.uint64, (2, POINTS)),
 )
-"""`stones`: before the start; `point` of an action and `action` of a point; `key` of a player's stone on a point, that of
-White to move at the border point 0."""
+"""Fields of a configuration. `stones`: before the start. `point` of an action, `action` of a point. `key` of a player's
+stone on a point, and at point 0 of the border that for White to move."""
 STATE = record(
     ("player", np.int32),
     ("ply", np.int32),
@@ -81,14 +80,14 @@ STATE = record(
     *superko.SUPERKO,
     *chains.CHAINS,
 )
-"""`lead`: black stones less white ones; `area`: the same with regions, when over."""
+"""Fields of a state. `lead`: black less white stones. `area`: the lead with regions, once the game is over."""
 RECORD_BYTES = STATE.itemsize
 AREA = types.int64(BYTES)
 
 
 @kernel(RESET)
 def reset(config, state):
-    """The stones that stand there before the start."""
+    """Sets up the stones that stand on the board before the start."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     s.player = c.first
@@ -108,7 +107,7 @@ def reset(config, state):
 
 @kernel(LEGAL_ACTIONS)
 def legal_actions(config, state, actions):
-    """Every empty point where a stone may be put, and the pass."""
+    """Lists every empty point where a stone is legal, and the pass."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     if s.player < 0:
@@ -126,7 +125,7 @@ def legal_actions(config, state, actions):
 
 @kernel(IS_LEGAL)
 def is_legal(config, state, action):
-    """Whether a stone may be put on the point; a pass is always legal."""
+    """Returns whether a stone is legal on the point. A pass is always legal."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     cells = c.rows * c.columns
@@ -140,7 +139,7 @@ def is_legal(config, state, action):
 
 @kernel(PLAY)
 def play(config, state, action):
-    """Puts the mover's stone on a point and takes off chains without a liberty, or passes; sees whether the game is over."""
+    """Puts the mover's stone on a point and captures chains without a liberty, or passes. Ends the game if it is over."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     player = s.player
@@ -160,7 +159,7 @@ def play(config, state, action):
 
 @kernel(READ_PAYOFFS)
 def payoffs(config, state, out):
-    """1 for the player with more than the other, komi counted; 1/2 for both where it is the same."""
+    """Writes 1 for the player with more area, komi counted, and 0 for the other; 1/2 for both where it is equal."""
     c = fields(config, CONFIG)
     margin = 2 * fields(state, STATE).area - c.twice_komi
     out[0] = 0.5 if margin == 0 else 1.0 if margin > 0 else 0.0
@@ -169,7 +168,7 @@ def payoffs(config, state, out):
 
 @kernel(KEY)
 def key(config, state, words):
-    """Mover, passes and ko point, then the points, two bits each; under superko the digest of the history last."""
+    """Writes mover, passes and ko point, then the points, two bits each; under superko also the digest of the history."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     words[0] = np.uint64(s.player + 1) | np.uint64(s.passes) << U2 | np.uint64(s.ko) << U4
@@ -189,7 +188,7 @@ def key(config, state, words):
 
 @kernel(PLAYOUT)
 def playout(config, state, rng, trace):
-    """Moves of the random policy."""
+    """Plays moves of the random policy."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     player, passes, ply = s.player, s.passes, s.ply
@@ -235,7 +234,7 @@ def playout(config, state, rng, trace):
 
 @kernel(PLAYOUT_ACTION)
 def playout_action(config, state, rng):
-    """Any legal point but true eyes and one-stone suicides, each with the same probability, or a pass where there is none."""
+    """Returns a point of `playout_actions`, drawn uniformly, or a pass where there is none."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     count = U0
@@ -255,7 +254,7 @@ def playout_action(config, state, rng):
 
 @kernel(OBSERVE)
 def observe(config, state, player, planes):
-    """Own stones, the other's, ones for Black, the ko point, and ones after a pass."""
+    """Writes own stones, the other's, ones for Black, the ko point, and ones after a pass."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     for action in range(c.rows * c.columns):
@@ -270,7 +269,7 @@ def observe(config, state, player, planes):
 
 @kernel(LEGAL_ACTIONS)
 def playout_actions(config, state, actions):
-    """Legal points but true eyes and one-stone suicides, in any order, or a pass where there is none."""
+    """Lists legal points except true eyes and one-stone suicides, in any order, or a pass where there is none."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     count = U0
@@ -286,7 +285,7 @@ def playout_actions(config, state, actions):
 
 @kernel(IS_LEGAL)
 def is_playable(config, state, action):
-    """As `playout_actions`: a pass only where there is no point."""
+    """Returns whether an action is in `playout_actions`. A pass is playable only where there is no point."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     if action != c.rows * c.columns:
         p = np.uint64(c.point[np.uint64(action)])
@@ -299,7 +298,7 @@ def is_playable(config, state, action):
 
 @kernel()
 def may_put(c, s, state, p):
-    """Whether the rules allow the mover a stone on an empty point."""
+    """Returns whether the rules allow the mover a stone on an empty point."""
     free = s.around[p] >= ROOM or c.suicide != 0 or chains.breathes(s, p, s.player)
     return (
         free
@@ -310,7 +309,7 @@ def may_put(c, s, state, p):
 
 @kernel()
 def sensible(c, s, state, p, player):
-    """Whether the random policy may put a player's stone on an empty point."""
+    """Returns whether the random policy may put a player's stone on an empty point."""
     around = s.around[p]
     if around < ROOM:
         if (around >> U4 * np.uint64(player)) & 15 == SURROUNDED and chains.is_eye(s, p, player):
@@ -322,7 +321,7 @@ def sensible(c, s, state, p, player):
 
 @kernel()
 def put(c, s, p, player):
-    """Puts a stone on the board, takes off what has no liberty, and keeps count of the lead, under superko of the key too."""
+    """Puts a stone on the board, captures, and updates the lead, under superko also the board's key."""
     s.ko = 0
     before = s.vacant - U1
     chains.place(s, p, player)
@@ -338,7 +337,7 @@ def put(c, s, p, player):
 
 @kernel(AREA)
 def area(state):
-    """Ends a game as it stands; Black's area less White's."""
+    """Ends a game early. Returns Black's area less White's."""
     s = fields(state, STATE)
     finish(s)
     return np.int64(s.area)
@@ -346,7 +345,7 @@ def area(state):
 
 @kernel()
 def finish(s):
-    """The game is over: counts the area."""
+    """Ends the game and counts the area."""
     s.player = -1
     s.area = s.lead + chains.surrounded(s)
 
@@ -365,12 +364,12 @@ def rules(
     max_plies: int | None = None,
     mercy: int = 0,
 ) -> Rules:
-    """Go on `rows` x `columns` points (each 2 to 19, by default `size`); the choices are told at the top of this file.
+    """Go on `rows` x `columns` points (each 2 to 19, by default `size`); the top of this file explains the choices.
 
-    komi: points for White, a multiple of 1/2; handicap: stones of Black before the start, White to move; black and white: such
-    stones as text like "C3 D4"; first: "black" or "white", who moves first; max_plies: plies of a game at most, by default 3
-    for each point; mercy: the lead in stones above which playouts end, 0 for none. Raises TypeError or ValueError for anything
-    else and for stones that cannot stand together.
+    komi: points for White, a multiple of 1/2; handicap: number of black stones before the start, White to move; black and
+    white: stones before the start, as text like "C3 D4"; first: "black" or "white", who moves first; max_plies: limit on a
+    game's plies, by default 3 a point; mercy: the lead in stones above which playouts end, 0 for none. Raises TypeError or
+    ValueError for other values and for stones that cannot stand together.
     """
     size = integer("size", size, 2, SIDE)
     rows = size if rows is None else integer("rows", rows, 2, SIDE)
@@ -447,4 +446,4 @@ EXAMPLES: tuple[dict[str, Any], ...] = (
     {"size": 9, "ko": "positional", "handicap": 3},
     {"size": 19},
 )
-"""Configurations that every shared test runs."""
+"""Configurations for the shared tests."""

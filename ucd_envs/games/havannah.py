@@ -3,10 +3,10 @@
 Board    a hexagon of hexagonal cells, `base` (2 to 10) on a side: cells (x, y) with 0 <= x, y < 2 base - 1 and
          |x - y| < base. Cell (x, y) touches (x +- 1, y), (x, y +- 1), (x + 1, y + 1) and (x - 1, y - 1).
 Players  two; both may use all sides.
-Turn     a stone on an empty cell, for good. With `swap`, the second move of the game may be a swap instead.
-End      at the first chain of one's stones that is a ring around at least one cell, whatever lies there; a bridge between two
-         of the six corners; or a fork that touches three of the six edges. Corners belong to no edge. That player wins; a full
-         board without any is a draw. `Rules.victory` tells how the game was won, and by which stones.
+Turn     a stone on an empty cell, which is never moved. With `swap`, the second move of the game may be a swap instead.
+End      at the first winning chain, whose owner wins. A ring surrounds at least one cell, empty or not; a bridge connects two
+         of the six corners; a fork touches three of the six edges. Corners belong to no edge. A full board without any is a
+         draw. `Rules.victory` returns how the game was won, and by which stones.
 Moves    cells row by row, y from 0, in each row x ascending: 0 ... cells - 1. With `swap` one more action, written "swap".
 Source   Freeling 1981; the game of [CMC 6].
 
@@ -14,7 +14,7 @@ choice            here                                            elsewhere
 names of cells    as on Little Golem: the letter of y, and x      castro, morat: the letter of y and x + 1, "h9"; OpenSpiel
                   counted from the row's own first cell: (8, 7)   has the letter of x and y + 1
                   at base 5 is "h5"
-swap              the stone becomes player 1's where it lies      Little Golem exchanges the seats, which is the same game
+swap              the stone stays and becomes player 1's          Little Golem exchanges the seats, which is the same game
 actions           cells only                                      OpenSpiel numbers the cut corners too, y (2 base - 1) + x
 """
 
@@ -59,14 +59,14 @@ STATE = record(
     ("vacant", np.uint64),
     ("stones", np.uint32, (2, SIDE + 2)),
 )
-"""`kinds`: RING, BRIDGE, FORK of the last stone; `last`: its cell. Behind the record lie the links of all points, where that of
-an empty one is its place in the list of empty points, and that list."""
+"""Fields of a state. `kinds`: RING, BRIDGE, FORK of the last stone; `last`: its cell. Behind the record lie the links of all
+points, then the list of empty points. The link of an empty point is its index in that list."""
 RECORD_BYTES = np.uint64(STATE.itemsize)
 
 
 @kernel(RESET)
 def reset(config, state):
-    """The empty board."""
+    """Clears the board."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     s.player = 0
     s.ply = 0
@@ -87,7 +87,7 @@ def reset(config, state):
 
 @kernel(LEGAL_ACTIONS)
 def legal_actions(config, state, actions):
-    """Every empty cell, and the swap at the second move."""
+    """Lists every empty cell, and the swap at the second move."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     count = U0
     if s.player < 0:
@@ -107,7 +107,7 @@ def legal_actions(config, state, actions):
 
 @kernel(IS_LEGAL)
 def is_legal(config, state, action):
-    """Whether the cell is empty, or the swap is on."""
+    """Returns whether the cell is empty, or the swap is legal."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     cells = np.int64(c.cells)
     if s.player < 0 or action < 0 or action > cells:
@@ -119,7 +119,7 @@ def is_legal(config, state, action):
 
 @kernel(PLAY)
 def play(config, state, action):
-    """Puts the mover's stone on an empty cell, or swaps; the game is over when the stone wins or was the last."""
+    """Puts the mover's stone on an empty cell, or swaps. The game is over when the stone wins or fills the board."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     player = s.player
     s.ply += 1
@@ -138,7 +138,7 @@ def play(config, state, action):
 
 @kernel(READ_PAYOFFS)
 def payoffs(config, state, out):
-    """1 for the winner and 0 for the other; 1/2 each for a full board."""
+    """Writes 1 for the winner and 0 for the other, or 1/2 each for a draw."""
     winner = fields(state, STATE).winner
     for player in range(2):
         out[player] = 0.5 if winner < 0 else 1.0 - abs(winner - player)
@@ -146,7 +146,7 @@ def payoffs(config, state, out):
 
 @kernel(KEY)
 def key(config, state, words):
-    """Two bits for the mover, then the rows of both players one behind another."""
+    """Writes two bits for the mover, then the rows of player 0 and of player 1."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     word, used, filled = np.uint64(s.player + 1), U2, np.uint64(0)
     for player in range(2):
@@ -166,7 +166,7 @@ def key(config, state, words):
 
 @kernel(PLAYOUT)
 def playout(config, state, rng, trace):
-    """The empty cells in random order."""
+    """Plays the empty cells in random order."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     played, most, ply = np.int64(0), most_moves(trace), s.ply
     while c.swap and s.player >= 0 and s.ply < 2 and played < most:
@@ -202,7 +202,7 @@ def playout(config, state, rng, trace):
 
 @kernel(PLAYOUT_ACTION)
 def playout_action(config, state, rng):
-    """Any legal move, each with the same probability."""
+    """Returns a legal move, drawn uniformly."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     rank = below(rng, s.vacant + np.uint64(c.swap and s.ply == 1))
     return np.int64(c.cells) if rank == s.vacant else np.int64(c.action[empty_of(state, c)[rank]])
@@ -210,7 +210,7 @@ def playout_action(config, state, rng):
 
 @kernel(OBSERVE)
 def observe(config, state, player, planes):
-    """Own stones, the other's, ones on the cells of the board, and, with the swap rule, ones while a swap is on."""
+    """Writes own stones, the other's, ones on the cells of the board, and, with the swap rule, ones while a swap is legal."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     depth = 4 if c.swap else 3
     for at in range(planes.size):
@@ -227,7 +227,7 @@ def observe(config, state, player, planes):
 
 @kernel(LEGAL_ACTIONS)
 def playout_actions(config, state, actions):
-    """All legal moves, in the order of the empty points, which is the fastest."""
+    """Lists all legal moves in the order of the empty points, which is the fastest."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     empty = empty_of(state, c)
     for i in range(s.vacant):
@@ -239,27 +239,27 @@ def playout_actions(config, state, actions):
 
 @kernel(inline=True)
 def links_of(state, c):
-    """[points] uint32."""
+    """Returns the links of all points: [points] uint32."""
     return array_at(np.uint64(state.ctypes.data) + RECORD_BYTES, (np.uint64(c.side + 2) << c.shift,), LINK)
 
 
 @kernel(inline=True)
 def empty_of(state, c):
-    """[cells] uint16: the first `vacant` are the empty points, in any order."""
+    """Returns the list of empty points, [cells] uint16: the first `vacant` entries, in any order."""
     points = np.uint64(c.side + 2) << c.shift
     return array_at(np.uint64(state.ctypes.data) + RECORD_BYTES + (points << U2), (c.cells,), POINT)
 
 
 @kernel()
 def is_empty(c, s, p):
-    """Whether no stone lies on a point."""
+    """Returns whether no stone lies on a point."""
     row, column = split(c, p)
     return ((s.stones[0, row] | s.stones[1, row]) >> np.uint32(column)) & U1 == 0
 
 
 @kernel()
 def settle(c, s, kinds, player, p):
-    """Ends the game after a player's stone on a point, if it is over."""
+    """Records a player's stone on a point and its `kinds`. Passes the turn, or ends the game."""
     s.last = c.action[p]
     s.kinds = np.int64(kinds)
     s.winner = player if kinds else -1
@@ -324,4 +324,4 @@ EXAMPLES: tuple[dict[str, Any], ...] = (
     {"base": 8, "swap": True},
     {"base": 10},
 )
-"""Configurations that every shared test runs."""
+"""Configurations for the shared tests."""

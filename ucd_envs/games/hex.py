@@ -2,15 +2,15 @@
 
 Board    rows x columns hexagonal cells, 1x1 to 19x19. Cell (row, column) touches (row, column +- 1), (row +- 1, column),
          (row - 1, column + 1) and (row + 1, column - 1).
-Players  two; player 0 joins the first row to the last, player 1 the first column to the last.
-Turn     a stone on an empty cell, for good. With `swap`, the second move of the game may be a swap instead.
-End      at the first chain between one's two sides; that player wins. A full board has exactly one such chain: no draws.
+Players  two; player 0 connects the first row to the last, player 1 the first column to the last.
+Turn     a stone on an empty cell, which is never moved. With `swap`, the second move of the game may be a swap instead.
+End      at the first chain between a player's two sides, who wins. A full board has exactly one such chain: no draws.
 Moves    row * columns + column for a cell, written as players do: column letter, then row from 1 ("b2" is row 1, column
          1). With `swap` one more action, rows * columns, written "swap".
 Source   Hein 1942, Nash 1949; the configuration of [UCD 4.2] is size 5 with opening "b2".
 
 choice            here                                                         elsewhere
-who joins what    player 0 top-bottom (as OpenSpiel, Benzene's black)          some have player 0 left-right
+sides             player 0 top-bottom (as OpenSpiel, Benzene's black)          some have player 0 left-right
 swap              the stone moves to the transposed cell and becomes player    some exchange the players' seats
                   1's; square boards only
 opening           stones placed in turn before the start; they count as plies  given as ordinary first moves
@@ -46,14 +46,14 @@ from ucd_envs.settings import boolean, cell_named, integer
 from ucd_envs.structs import configuration, fields, popcount, record
 
 SIDE = 19
-"""The longest side of a board."""
+"""Longest side of a board."""
 ONE = np.uint32(1)
 U1, U2, U32, U45, U64 = (np.uint64(n) for n in (1, 2, 32, 64 - SIDE, 64))
 
 CONFIG = record(
     ("rows", np.int32), ("columns", np.int32), ("swap", np.int32), ("stones", np.int32), ("opening", np.int32, (SIDE * SIDE,))
 )
-"""`opening`: the first `stones` entries are the cells of stones placed before the start."""
+"""Fields of a configuration. `opening`: the first `stones` entries are the cells of stones placed before the start."""
 STATE = record(
     ("player", np.int32),
     ("ply", np.int32),
@@ -62,12 +62,12 @@ STATE = record(
     ("stones", np.uint32, (2, SIDE)),
     ("joined", np.uint32, (2, SIDE)),
 )
-"""`empty` in player 0's frame; `stones` and `joined` (those joined to row 0) in each player's own frame."""
+"""Fields of a state. `empty` is in player 0's frame; `stones` and `joined` (stones connected to row 0) in each player's own."""
 
 
 @kernel(RESET)
 def reset(config, state):
-    """The empty board with the opening's stones on it."""
+    """Clears the board and plays the opening."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     s.player = 0
@@ -84,7 +84,7 @@ def reset(config, state):
 
 @kernel(LEGAL_ACTIONS)
 def legal_actions(config, state, actions):
-    """Every empty cell, and the swap at the second move."""
+    """Lists every empty cell, and the swap at the second move."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     count = 0
@@ -103,7 +103,7 @@ def legal_actions(config, state, actions):
 
 @kernel(IS_LEGAL)
 def is_legal(config, state, action):
-    """Whether the cell is empty, or the swap is on."""
+    """Returns whether the cell is empty, or the swap is legal."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     cells = c.rows * c.columns
@@ -116,7 +116,7 @@ def is_legal(config, state, action):
 
 @kernel(PLAY)
 def play(config, state, action):
-    """Puts the mover's stone on an empty cell, or swaps; the game is over when the stone joins the mover's two sides."""
+    """Puts the mover's stone on an empty cell, or swaps. The game is over when the stone connects the mover's two sides."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     player = s.player
@@ -134,7 +134,7 @@ def play(config, state, action):
 
 @kernel(READ_PAYOFFS)
 def payoffs(config, state, out):
-    """1 for the player whose sides are joined, 0 for the other."""
+    """Writes 1 for the player whose sides are connected, 0 for the other."""
     winner = fields(state, STATE).winner
     out[winner] = 1.0
     out[1 - winner] = 0.0
@@ -142,7 +142,7 @@ def payoffs(config, state, out):
 
 @kernel(KEY)
 def key(config, state, words):
-    """Two bits for the mover, then both players' rows one behind another."""
+    """Writes two bits for the mover, then the rows of player 0 and of player 1."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     word = np.uint64(s.player + 1)
@@ -165,8 +165,8 @@ def key(config, state, words):
 
 @kernel(PLAYOUT)
 def playout(config, state, rng, trace):
-    """Random moves. Without a trace the empty cells are filled at once: a full board has one winner, the one who
-    would have joined first, because a chain once made stays."""
+    """Plays random moves. Without a trace it fills the board at once. The full board's only winner is the player who would
+    have connected first, because a chain is never broken."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     played, most = 0, most_moves(trace)
@@ -189,7 +189,7 @@ def playout(config, state, rng, trace):
 
 @kernel(PLAYOUT_ACTION)
 def playout_action(config, state, rng):
-    """Any legal move, each with the same probability."""
+    """Returns a legal move, drawn uniformly."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     cells = np.uint64(0)
@@ -205,7 +205,7 @@ def playout_action(config, state, rng):
 
 @kernel(OBSERVE)
 def observe(config, state, player, planes):
-    """Own stones, the other's, ones for the player who joins rows, and, with the swap rule, ones while a swap is on."""
+    """Writes own stones, the other's, ones for player 0, and, with the swap rule, ones while a swap is legal."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     depth = 4 if c.swap else 3
@@ -223,7 +223,7 @@ def observe(config, state, player, planes):
 
 @kernel()
 def take_over_first_stone(config, state):
-    """The one stone on the board changes owner and frame: at the transposed cell its bits are the same [swap-pieces]."""
+    """Gives the one stone to player 1 at the transposed cell. In player 1's frame it has the same bits [swap-pieces]."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     for row in range(np.uint64(c.rows)):
@@ -237,7 +237,7 @@ def take_over_first_stone(config, state):
 
 @kernel()
 def place(s, player, row, column, rows, columns):
-    """Puts a stone in its player's frame and joins to row 0 what it connects; whether the last row is joined now."""
+    """Puts a stone in its player's frame and extends `joined`. Returns whether the last row is reached."""
     stones, joined = s.stones[player], s.joined[player]
     last = np.uint32(rows - 1)
     if player == 1:
@@ -258,9 +258,9 @@ def place(s, player, row, column, rows, columns):
 
 @kernel()
 def spread(stones, joined, row, last):
-    """Joins all stones that one row's joined stones lead to; whether the last row is reached.
+    """Extends `joined` from one row to all connected stones. Returns whether the last row is reached.
 
-    Sweeps down and up in turn over the rows that may still grow their neighbours, until a sweep changes nothing.
+    Sweeps down and up in turn over the rows that may still extend their neighbours, until a sweep changes nothing.
     """
     joined[row] = widened(joined[row], stones[row])
     top, bottom = row, row
@@ -293,7 +293,7 @@ def spread(stones, joined, row, last):
 
 @kernel()
 def widened(seeds, stones):
-    """All stones of a row that stand in an unbroken line with a seed."""
+    """Returns all stones of a row in an unbroken line with a seed."""
     seeds |= ((stones + seeds) ^ stones) & stones  # the carry of the sum runs up each line from its seed
     while True:
         more = stones & (seeds >> ONE) & ~seeds
@@ -304,7 +304,7 @@ def widened(seeds, stones):
 
 @kernel()
 def play_in_random_order(config, state, rng, trace):
-    """Plays the empty cells in random order until the game is over; how many were played."""
+    """Plays the empty cells in random order until the game is over. Returns the number of moves."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
     cells = np.uint64(0)
@@ -325,10 +325,10 @@ def play_in_random_order(config, state, rng, trace):
 
 @kernel()
 def fill(s, rows, rng):
-    """Gives player 0 its share of the empty cells, each such set with the same probability; how many cells were empty.
+    """Gives player 0 its share of the empty cells, a uniformly random set. Returns the number of empty cells.
 
-    Random words give a set of random size, uniform among the sets of that size; adding or removing cells at random up to
-    the right size keeps it uniform.
+    Random words give a set of random size, uniform among the sets of that size. Adding or removing random cells up to the
+    right size keeps it uniform.
     """
     empty, chosen = s.empty, s.joined[1]
     cells, count, bits = np.uint64(0), np.uint64(0), np.uint64(0)
@@ -355,7 +355,7 @@ def fill(s, rows, rng):
 
 @kernel()
 def ranked(words, rank):
-    """The row and the bit of the rank-th of the bits set in `words`."""
+    """Returns row and bit of the set bit of rank `rank` in `words`."""
     row = np.uint64(0)
     while True:
         count = np.uint64(popcount(words[row]))
@@ -372,7 +372,7 @@ def ranked(words, rank):
 
 @kernel()
 def top_meets_bottom(s, rows):
-    """Whether player 0's stones join row 0 to the last row of a full board."""
+    """Returns whether player 0's stones connect row 0 to the last row of a full board."""
     s.joined[0, 0] = s.stones[0, 0]
     for row in range(np.uint64(1), np.uint64(rows)):
         s.joined[0, row] = np.uint32(0)
@@ -380,9 +380,10 @@ def top_meets_bottom(s, rows):
 
 
 def rules(size: int = 11, rows: int | None = None, columns: int | None = None, swap: bool = False, opening: str = "") -> Rules:
-    """Hex on `rows` x `columns` cells (each 1 to 19, by default `size`), with `opening` such as "b2" or "b2 c3" played before.
+    """Hex on `rows` x `columns` cells (each 1 to 19, by default `size`), with `opening` such as "b2" or "b2 c3" played
+    before.
 
-    Raises ValueError for sides out of range, a swap on a board that is not square, and an opening that is not playable.
+    Raises ValueError for sides out of range, a swap on a board that is not square, and an illegal opening.
     """
     size = integer("size", size, 1, SIDE)
     rows = size if rows is None else integer("rows", rows, 1, SIDE)
@@ -445,4 +446,4 @@ EXAMPLES: tuple[dict[str, Any], ...] = (
     {"size": 11},
     {"size": 19},
 )
-"""Configurations that every shared test runs."""
+"""Configurations for the shared tests."""

@@ -5,11 +5,11 @@ Players  one.
 Turn     a step to the left or to the right.
 End      after `steps` steps.
 Moves    0 left, 1 right; written "left" and "right".
-Payoff   the share of the steps that went to the left, in [0, 1].
+Payoff   the share of steps to the left, in [0, 1].
 Source   [UCD 4.1], with 300 steps.
 
-The order of the steps does not matter, so after k steps there are k + 1 positions for 2**k paths: a game made of
-transpositions.
+The order of the steps does not matter. After k steps there are k + 1 positions for 2**k paths, so nearly every position is a
+transposition.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ STATE = record(("player", np.int32), ("ply", np.int32), ("lefts", np.int64))
 
 @kernel(RESET)
 def reset(config, state):
-    """The start of the path."""
+    """Returns to the start of the path."""
     s = fields(state, STATE)
     s.player = 0
     s.ply = 0
@@ -55,7 +55,7 @@ def reset(config, state):
 
 @kernel(LEGAL_ACTIONS)
 def legal_actions(config, state, actions):
-    """Left and right."""
+    """Lists left and right."""
     if fields(state, STATE).player < 0:
         return 0
     actions[0] = 0
@@ -65,13 +65,13 @@ def legal_actions(config, state, actions):
 
 @kernel(IS_LEGAL)
 def is_legal(config, state, action):
-    """Whether the path goes on and the action is left or right."""
+    """Returns whether the path goes on and the action is left or right."""
     return fields(state, STATE).player >= 0 and 0 <= action <= 1
 
 
 @kernel(PLAY)
 def play(config, state, action):
-    """One step; the last one ends the game."""
+    """Makes one step. The last one ends the game."""
     s = fields(state, STATE)
     s.lefts += 1 - action
     s.ply += 1
@@ -81,19 +81,19 @@ def play(config, state, action):
 
 @kernel(READ_PAYOFFS)
 def payoffs(config, state, out):
-    """The share of steps to the left."""
+    """Writes the share of steps to the left."""
     out[0] = fields(state, STATE).lefts / fields(config, CONFIG).steps
 
 
 @kernel(KEY)
 def key(config, state, words):
-    """How many steps to the left there were."""
+    """Writes the number of steps to the left."""
     words[0] = np.uint64(fields(state, STATE).lefts)
 
 
 @kernel(PLAYOUT)
 def playout(config, state, rng, trace):
-    """Random steps, 64 to a random word."""
+    """Makes random steps, 64 from each random word."""
     s = fields(state, STATE)
     steps = fields(config, CONFIG).steps
     left_over = np.uint64(min(steps - s.ply, most_moves(trace)))
@@ -115,13 +115,13 @@ def playout(config, state, rng, trace):
 
 @kernel(PLAYOUT_ACTION)
 def playout_action(config, state, rng):
-    """Left or right, each with probability 1/2."""
+    """Returns left or right, each with probability 1/2."""
     return np.int64(draw(rng) >> U63)
 
 
 @kernel(OBSERVE)
 def observe(config, state, player, planes):
-    """As many ones as steps to the left in plane 0, to the right in plane 1."""
+    """Writes a one for each step to the left in plane 0, and for each step to the right in plane 1."""
     s = fields(state, STATE)
     for step in range(fields(config, CONFIG).steps):
         planes[2 * step] = step < s.lefts
@@ -129,7 +129,7 @@ def observe(config, state, player, planes):
 
 
 def rules(steps: int = 300) -> Rules:
-    """LeftRight with `steps` steps, 1 to 100,000. Raises ValueError outside."""
+    """LeftRight with `steps` steps, 1 to 100,000. Raises ValueError for another number."""
     steps = integer("steps", steps, 1, LONGEST)
 
     def action_named(state: State, text: str) -> int:
@@ -162,4 +162,4 @@ def rules(steps: int = 300) -> Rules:
 
 
 EXAMPLES: tuple[dict[str, Any], ...] = ({"steps": 1}, {"steps": 12}, {"steps": 64}, {"steps": 300})
-"""Configurations that every shared test runs."""
+"""Configurations for the shared tests."""

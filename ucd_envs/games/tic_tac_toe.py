@@ -3,7 +3,7 @@
 Board    3 x 3 cells.
 Players  two; player 0 begins.
 Turn     a stone on an empty cell.
-End      three own stones in a row, a column or a diagonal win, with the ninth stone too; a full board without is a draw.
+End      three own stones in a row, a column or a diagonal win. A full board without such a line is a draw.
 Moves    row * 3 + column, written column letter and row number ("a1" is the first cell).
 Source   traditional.
 """
@@ -38,12 +38,12 @@ LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4
 
 CONFIG = record(("lines", np.int8, (8, 3)))
 STATE = record(("player", np.int32), ("ply", np.int32), ("winner", np.int32), ("cells", np.int8, (CELLS,)))
-"""`cells`: 0 empty, else player + 1."""
+"""Fields of a state. `cells`: 0 empty, else player + 1."""
 
 
 @kernel(RESET)
 def reset(config, state):
-    """The empty board."""
+    """Clears the board."""
     s = fields(state, STATE)
     s.player = 0
     s.ply = 0
@@ -54,7 +54,7 @@ def reset(config, state):
 
 @kernel(LEGAL_ACTIONS)
 def legal_actions(config, state, actions):
-    """Every empty cell."""
+    """Lists every empty cell."""
     s = fields(state, STATE)
     count = 0
     for cell in range(CELLS):
@@ -66,14 +66,14 @@ def legal_actions(config, state, actions):
 
 @kernel(IS_LEGAL)
 def is_legal(config, state, action):
-    """Whether the cell is empty."""
+    """Returns whether the cell is empty."""
     s = fields(state, STATE)
     return s.player >= 0 and 0 <= action < CELLS and s.cells[action] == 0
 
 
 @kernel(PLAY)
 def play(config, state, action):
-    """Puts the mover's stone; the game is over with a line of three or a full board."""
+    """Puts the mover's stone on a cell. The game is over with a line of three or a full board."""
     s = fields(state, STATE)
     player = s.player
     s.cells[action] = player + 1
@@ -88,7 +88,7 @@ def play(config, state, action):
 
 @kernel(READ_PAYOFFS)
 def payoffs(config, state, out):
-    """1 for the owner of the line and 0 for the other, or 1/2 each."""
+    """Writes 1 for the owner of the line and 0 for the other, or 1/2 each for a draw."""
     winner = fields(state, STATE).winner
     for player in range(2):
         out[player] = 0.5 if winner < 0 else 1.0 if winner == player else 0.0
@@ -96,7 +96,7 @@ def payoffs(config, state, out):
 
 @kernel(KEY)
 def key(config, state, words):
-    """Two bits a cell."""
+    """Writes two bits for each cell."""
     s = fields(state, STATE)
     word = np.uint64(0)
     for cell in range(CELLS):
@@ -106,7 +106,7 @@ def key(config, state, words):
 
 @kernel(PLAYOUT)
 def playout(config, state, rng, trace):
-    """Random moves."""
+    """Plays random moves."""
     s = fields(state, STATE)
     played, most = 0, most_moves(trace)
     while s.player >= 0 and played < most:
@@ -120,7 +120,7 @@ def playout(config, state, rng, trace):
 
 @kernel(PLAYOUT_ACTION)
 def playout_action(config, state, rng):
-    """Any empty cell, each with the same probability: of as many as there are, one by its rank."""
+    """Returns an empty cell, drawn uniformly by its rank among the empty ones."""
     s = fields(state, STATE)
     rank = np.int64(below(rng, np.uint64(CELLS - s.ply)))
     for cell in range(CELLS):
@@ -132,7 +132,7 @@ def playout_action(config, state, rng):
 
 @kernel(OBSERVE)
 def observe(config, state, player, planes):
-    """Own stones and the other's stones."""
+    """Writes own stones and the other's stones."""
     s = fields(state, STATE)
     for cell in range(CELLS):
         planes[2 * cell] = s.cells[cell] == player + 1
@@ -141,7 +141,7 @@ def observe(config, state, player, planes):
 
 @kernel()
 def has_line(config, s, stone):
-    """Whether three such stones stand in a line."""
+    """Returns whether three stones of a player stand in a line."""
     lines = fields(config, CONFIG).lines
     for line in range(8):
         if s.cells[lines[line, 0]] == stone and s.cells[lines[line, 1]] == stone and s.cells[lines[line, 2]] == stone:
@@ -176,4 +176,4 @@ def rules() -> Rules:
 
 
 EXAMPLES: tuple[dict[str, Any], ...] = ({},)
-"""Configurations that every shared test runs."""
+"""Configurations for the shared tests."""

@@ -1,4 +1,4 @@
-"""Positions as text, SVG and pixels, all from one description, and a window."""
+"""Pictures of positions as text, SVG and pixels, all from one description, and a window."""
 
 from ucd_envs.pictures.characters import text
 from ucd_envs.pictures.observation import stones

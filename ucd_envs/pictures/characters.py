@@ -1,4 +1,4 @@
-"""Boards in characters."""
+"""Boards as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ucd_envs.rules import State
 
 
 def text(state: State) -> str:
-    """The board in characters, with coordinates and a caption; a cell is two characters wide and a row one line high."""
+    """Returns the board as text, with coordinates and a caption. A cell is two characters wide and a row one line high."""
     scene = describe(state)
     leftmost = min((cell.x for cell in scene.cells), default=0.0)
     lines: dict[float, dict[int, str]] = defaultdict(dict)

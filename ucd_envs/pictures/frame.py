@@ -1,4 +1,4 @@
-"""A scene placed in a picture: the shapes to draw one over the other, in pixels."""
+"""A scene placed in a picture: its shapes in pixels, in drawing order."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from ucd_envs.pictures.scene import (
 )
 
 PAD, GUTTER, FOOT = 20.0, 26.0, 34.0
-"""Pixels around everything, for the coordinates of rows and columns, and for the caption."""
+"""Margins in pixels: around everything, for the coordinates of rows and columns, and for the caption."""
 EDGES = {BLACK: (132, 126, 118), WHITE: (84, 78, 70)}
-"""Edges of stones that a darker shade would not set off."""
+"""Edge colours of stones for which a darker shade would not be visible."""
 CAPTION = 14.0
 """Font size of the caption."""
 
@@ -42,15 +42,15 @@ class Frame:
     caption_length: float
 
     def point(self, point: Point) -> Point:
-        """A point of the scene in pixels."""
+        """Returns a point of the scene in pixels."""
         return self.corner[0] + self.unit * point[0], self.corner[1] + self.unit * point[1]
 
     def points(self, points: Iterable[Point]) -> tuple[Point, ...]:
-        """Points of the scene in pixels."""
+        """Returns points of the scene in pixels."""
         return tuple(self.point(point) for point in points)
 
     def shapes(self) -> Iterator[Shape]:
-        """All shapes in pixels, the lowest first."""
+        """Returns all shapes in pixels, the lowest first."""
         scene = self.scene
         yield from map(self._placed, scene.ground)
         for cell in scene.cells:
@@ -68,7 +68,7 @@ class Frame:
         yield from self._caption()
 
     def _placed(self, shape: Shape) -> Shape:
-        """A shape of the scene in pixels."""
+        """Returns a shape of the scene in pixels."""
         unit = self.unit
         match shape:
             case Polygon(points):
@@ -84,14 +84,14 @@ class Frame:
                 return shape._replace(at=self.point(at), size=min(max(size * unit, least), most))
 
     def _cell(self, cell: Cell) -> Iterator[Shape]:
-        """A cell within its lines."""
+        """Returns a cell inside its lines."""
         inside = 1 - max(1.5 / self.unit, 1 / 24)
         shrunk = [(cell.x + inside * (x - cell.x), cell.y + inside * (y - cell.y)) for x, y in cell.outline]
         yield Polygon(self.points(cell.outline), LINE)
         yield Polygon(self.points(shrunk), CELL)
 
     def _labels(self) -> Iterator[Shape]:
-        """Coordinates in the gutters."""
+        """Returns coordinates in the gutters."""
         size = min(max(self.unit * 0.36, 11), 20)
         away = self.scene.rim + GUTTER / 2
         for cell, side, words, _ in self.scene.labels:
@@ -107,7 +107,7 @@ class Frame:
                 yield Words((x, y), words, size)
 
     def _legend(self) -> Iterator[Shape]:
-        """Swatches and words in the gutter below."""
+        """Returns swatches and words in the gutter below."""
         size, base = GUTTER / 4, self.corner[1] + self.unit * self.scene.down + 0.6 * GUTTER
         for number, (words, colour) in enumerate(self.scene.legend):
             x = self.corner[0] + self.unit * self.scene.across * number / len(self.scene.legend)
@@ -115,7 +115,7 @@ class Frame:
             yield Words((x + 3 * size, base), words, min(max(self.unit * 0.36, 11), 20), left=True)
 
     def _caption(self) -> Iterator[Shape]:
-        """The caption below the board, after a disc in its subject's colour."""
+        """Returns the caption below the board, after a disc in its subject's colour."""
         middle, base = self.width / 2, int(self.height) - PAD / 2 - FOOT / 2
         yield Words((middle, base), self.scene.caption, CAPTION)
         if self.scene.subject is not None:
@@ -123,9 +123,10 @@ class Frame:
 
 
 def framed(scene: Scene, width: float, measure: Callable[[str, float], float]) -> Frame:
-    """A scene in a picture of a width in pixels, unless the caption needs more, and at most 5/4 of it high.
+    """Places a scene in a picture of the given width in pixels and at most 5/4 of that height. A long caption makes it
+    wider.
 
-    A cell has at most a fifth of the width. `measure` gives the length of words in a font size.
+    A cell has at most a fifth of the width. `measure` returns the length of words in a font size.
     """
     sides = {label.side for label in scene.labels if label.words}
     left, top = ((GUTTER + scene.rim) * (side in sides) for side in ("left", "above"))
@@ -140,7 +141,7 @@ def framed(scene: Scene, width: float, measure: Callable[[str, float], float]) -
 
 
 def _stone(middle: Point, radius: float, colour: Colour) -> Iterator[Shape]:
-    """A stone with an edge."""
+    """Returns a stone with an edge."""
     dark: Colour = (int(colour[0] * 0.7), int(colour[1] * 0.7), int(colour[2] * 0.7))
     yield Disc(middle, radius, EDGES.get(colour, dark))
     yield Disc(middle, radius - max(radius * 0.07, 1.2) if colour in EDGES else radius * 0.88, colour)

@@ -1,4 +1,4 @@
-"""Contents of a position for pictures: stones, cells, names, and how the game ended."""
+"""Contents of a position for pictures: stones, cells, names, and the result of the game."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from ucd_envs.kernels import OVER
 from ucd_envs.rules import State, Victory
 
 STONES = ".XOABCDEFGHIJKLMNPQRSTUVWYZ"
-"""Text of an empty cell and of the players' stones."""
+"""Characters of an empty cell and of the players' stones."""
 
 
 def name_of(state: State, action: int) -> str:
-    """The text of an action."""
+    """Returns the text of an action."""
     return state.action_name(action)
 
 
 def seen(state: State, player: int) -> np.ndarray:
-    """A player's observation: [rows, columns, planes] int8."""
+    """Returns a player's observation: [rows, columns, planes] int8."""
     planes = np.zeros(state.rules.planes, np.int8)
     state.rules.kernels.observe(state.rules.config, state.array(), player, planes.reshape(-1))
     return planes
 
 
 def stones(state: State) -> np.ndarray:
-    """The owners of all stones: [rows, columns] int, 0 for none, else player + 1."""
+    """Returns the owners of all stones: [rows, columns] int, 0 for none, else player + 1."""
     board = np.zeros(state.rules.planes[:2], np.int64)
     for player in range(state.rules.players):
         board[seen(state, player)[:, :, 0] == 1] = player + 1
@@ -32,12 +32,12 @@ def stones(state: State) -> np.ndarray:
 
 
 def victory_of(state: State) -> Victory | None:
-    """The victory that ended a game, where its rules tell."""
+    """Returns the victory that ended a game, or None where its rules name none."""
     return state.rules.victory(state) if state.rules.victory else None
 
 
 def subject(state: State) -> int | None:
-    """The player of the caption: the one to move, the winner, or the one whose illegal move ended the game."""
+    """Returns the player of the caption: the one to move, the winner, or the one whose illegal move ended the game."""
     if state.player != OVER:
         return state.player
     payoffs = state.payoffs()
@@ -45,7 +45,7 @@ def subject(state: State) -> int | None:
 
 
 def caption(state: State, names: tuple[str, ...], characters: str = "") -> str:
-    """The player to move or the end of the game, in words; `characters` name the players' stones in text."""
+    """Returns the player to move or the end of the game, in words. `characters` name the players' stones in text."""
     player = subject(state)
     name = "" if player is None else names[player] + (f" ({characters[player + 1]})" if characters else "")
     if state.player != OVER:

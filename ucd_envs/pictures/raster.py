@@ -1,4 +1,4 @@
-"""Boards in pixels, drawn by Pillow, which is imported when the first picture is asked for."""
+"""Boards in pixels, drawn by Pillow, which is imported for the first picture."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ucd_envs.pictures.tilings import describe
 from ucd_envs.rules import State
 
 SHARPNESS = 3
-"""Pictures are drawn larger by this factor and then made smaller, which smooths their edges."""
+"""Oversampling factor. Pictures are drawn larger by it and scaled down, which smooths their edges."""
 
 
 def pixels(state: State, width: int = 640) -> np.ndarray:
-    """The board as [height, width, 3] uint8, in cells of at most a fifth of `width`.
+    """Returns the board as [height, width, 3] uint8, in cells of at most a fifth of `width`.
 
     It is at most `width` wide, unless the caption needs more, and at most 5/4 of that high.
 
@@ -63,7 +63,7 @@ def _larger(points: tuple[Point, ...]) -> list[Point]:
 
 
 def _lengthened(points: tuple[Point, ...], by: float) -> tuple[Point, Point]:
-    """A straight line that goes on at both ends."""
+    """Returns a straight line extended at both ends."""
     (x, y), (far_x, far_y) = points
     length = max(abs(far_x - x) + abs(far_y - y), 1e-9)  # lines lie along an axis
     step_x, step_y = by * (far_x - x) / length, by * (far_y - y) / length

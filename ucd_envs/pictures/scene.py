@@ -1,7 +1,7 @@
 """The description of a board: cells, stones, labels and shapes, from which text, SVG and pixels are drawn.
 
-Lengths are in cells, with x to the right and y down from the board's upper left corner. A `least` or `most` beside a length is
-its limit in pixels of the finished picture.
+Lengths are in cells, with x to the right and y down from the board's upper left corner. `least` or `most` beside a length
+limits it in pixels of the finished picture.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Polygon(NamedTuple):
 
 
 class Box(NamedTuple):
-    """A rectangle from its upper left to its lower right corner, with an edge of some width; `round` is its corners' radius."""
+    """A rectangle from its upper left to its lower right corner, with an edge. `round` is the radius of its corners."""
 
     corner: Point
     far: Point
@@ -42,7 +42,7 @@ class Box(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line through points, which ends half its width after the last one; joints and ends are round or straight."""
+    """A line through points, extended by half its width at its ends. Joints and ends are round or straight."""
 
     points: tuple[Point, ...]
     colour: Colour
@@ -62,7 +62,7 @@ class Disc(NamedTuple):
 
 
 class Words(NamedTuple):
-    """A text about its middle, or to the right of its place where `left` is set; `size` is the font's."""
+    """A text centred at its place, or to the right of it where `left` is set. `size` is the font's."""
 
     at: Point
     words: str
@@ -77,28 +77,28 @@ Shape = Polygon | Box | Line | Disc | Words
 
 
 class Cell(NamedTuple):
-    """A cell by its centre."""
+    """A cell, given by its centre."""
 
     x: float
     y: float
     stone: int = 0
-    """0 for none, else player + 1."""
+    """Zero for none, else player + 1."""
     name: str = ""
     """Shown in pictures while the cell is empty."""
     outline: tuple[Point, ...] = ()
-    """Corners; none where the ground shows the cells."""
+    """Corners of the cell, empty where the ground shows the cells."""
 
 
 class Label(NamedTuple):
-    """A coordinate beside a cell; above and below stand outside the whole board."""
+    """A coordinate beside a cell. Those above and below stand outside the whole board."""
 
     cell: Cell
     side: str
-    """"left", "right", "above" or "below"."""
+    """Side of the cell: "left", "right", "above" or "below"."""
     words: str
-    """In pictures; may be empty."""
+    """Label in pictures; may be empty."""
     characters: str
-    """In text."""
+    """Label in text."""
 
 
 class Entry(NamedTuple):
@@ -115,9 +115,9 @@ class Scene:
     across: float
     down: float
     caption: str
-    """For pictures."""
+    """Caption of pictures."""
     sentence: str
-    """The caption for text, which names players by their characters too."""
+    """Caption of text, which also gives the players' characters."""
     subject: Colour | None
     """Colour of the disc before a picture's caption."""
     cells: tuple[Cell, ...] = ()
@@ -134,4 +134,4 @@ class Scene:
     indent: int = 4
     """Characters of a line of text before the leftmost cell."""
     largest: float = inf
-    """Pixels of a cell at most."""
+    """Largest size of a cell in pixels."""

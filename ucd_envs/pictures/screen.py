@@ -1,4 +1,4 @@
-"""A window for pictures, by pygame, which is imported when the first window is opened."""
+"""A pygame window for pictures. Pygame is imported for the first window."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Screen:
         self._clock = pygame.time.Clock()
 
     def show(self, pixels: np.ndarray, per_second: int) -> None:
-        """Shows a picture, [height, width, 3] uint8, and waits: at most `per_second` are shown in a second."""
+        """Shows a picture, [height, width, 3] uint8, and waits, so that at most `per_second` are shown in a second."""
         window = self._pygame.display.get_surface()  # pygame has one for the process: another Screen may have changed it
         if window is None or window.get_size() != self._size:
             window = self._pygame.display.set_mode(self._size)

@@ -41,20 +41,20 @@ from ucd_envs.pictures.scene import (
 from ucd_envs.rules import State
 
 KO = 3
-"""The plane of a board of points that has a 1 where a stone must not be put at once."""
+"""The plane of a board of points that marks where a ko forbids a stone."""
 LETTER, LONGEST_LINE = 0.36, 72
-"""Width of a letter in heights of a line, and letters of a line, in descriptions by words."""
+"""Width of a letter in line heights, and letters of a line, in descriptions by words."""
 
 
 def describe(state: State) -> Scene:
-    """The scene of a position. A tiling that is not known, or none, gives lines of words."""
+    """Returns the scene of a position. An unknown tiling, or None, gives lines of words."""
     return TILINGS.get(state.rules.tiling or "", _words)(state)
 
 
 def _scene(
     state: State, across: float, down: float, colours: tuple[Colour, ...] = PLAYERS, in_text: str = STONES, **parts: Any
 ) -> Scene:
-    """A scene with its captions."""
+    """Returns a scene with its captions."""
     players = state.rules.players
     names = ("Black", "White") if colours[0] == BLACK else tuple(f"player_{player}" for player in range(players))
     player = subject(state) if players > 1 else None
@@ -70,17 +70,17 @@ def _scene(
 
 
 def _letters(count: int) -> list[str]:
-    """Names of columns: a, b, c, ..."""
+    """Returns names of columns: a, b, c, ..."""
     return [chr(ord("a") + column) for column in range(count)]
 
 
 def _square_cells(board: np.ndarray) -> list[list[Cell]]:
-    """Cells of a rectangle, row by row."""
+    """Returns cells of a rectangle, row by row."""
     return [[Cell(column + 0.5, row + 0.5, int(stone)) for column, stone in enumerate(line)] for row, line in enumerate(board)]
 
 
 def _coordinates(cells: list[list[Cell]]) -> tuple[Label, ...]:
-    """Letters above the columns, and numbers beside the rows."""
+    """Returns letters above the columns, and numbers beside the rows."""
     above = [Label(cell, "above", letter, letter) for cell, letter in zip(cells[0], _letters(len(cells[0])), strict=True)]
     left = [Label(row[0], "left", str(number), str(number)) for number, row in enumerate(cells, 1)]
     return (*above, *left)
@@ -91,14 +91,14 @@ def _flat(cells: list[list[Cell]]) -> tuple[Cell, ...]:
 
 
 def _lattice(xs: list[float], ys: list[float], colour: Colour) -> list[Shape]:
-    """Lines up and down at each x, and across at each y."""
+    """Returns vertical lines at each x, and horizontal lines at each y."""
     across = [Line(((xs[0], y), (xs[-1], y)), colour, 1 / 40, least=1) for y in ys]
     down = [Line(((x, ys[0]), (x, ys[-1])), colour, 1 / 40, least=1) for x in xs]
     return [*across, *down]
 
 
 def _squares(state: State) -> Scene:
-    """Cells as squares."""
+    """Draws cells as squares."""
     board = stones(state)
     rows, columns = board.shape
     cells = _square_cells(board)
@@ -108,12 +108,12 @@ def _squares(state: State) -> Scene:
 
 
 def _hexagon(x: float, y: float) -> tuple[Point, ...]:
-    """Corners of a hexagon around a centre, clockwise from the topmost."""
+    """Returns the corners of a hexagon around a centre, clockwise from the topmost."""
     return tuple((x + sin(pi * k / 3) / sqrt(3), y - cos(pi * k / 3) / sqrt(3)) for k in range(6))
 
 
 def _hexagonal(state: State) -> Scene:
-    """Cells as hexagons in slanting rows, inside the borders that each player joins, in the player's colour."""
+    """Draws cells as hexagons in slanting rows, inside borders in the colour of the player who connects them."""
     board = stones(state)
     rows, columns = board.shape
 
@@ -142,7 +142,7 @@ def _hexagonal(state: State) -> Scene:
 
 
 def _hexagon_of_cells(state: State) -> Scene:
-    """Hexagonal cells within a hexagon, the empty ones with their names; stones that show how the game was won are marked."""
+    """Draws hexagonal cells within a hexagon, empty ones with their names, and marks the stones that won the game."""
     board = stones(state)
     rows, columns = board.shape
     cells: list[Cell] = []
@@ -161,7 +161,8 @@ def _hexagon_of_cells(state: State) -> Scene:
 
 
 def stars(rows: int, columns: int) -> list[tuple[int, int]]:
-    """Row and column of the marked points of a board: by the corners, in the centre, and by the sides of a large one."""
+    """Returns row and column of a board's marked points: near the corners, in the centre, and near the sides of a large
+    board."""
     corners = [{2, count - 3} if count < 13 else {3, count - 4} for count in (rows, columns)]
     middles = [{count // 2} if count % 2 else set() for count in (rows, columns)]
     lines = corners if min(rows, columns) >= 7 else [set(), set()]
@@ -171,7 +172,7 @@ def stars(rows: int, columns: int) -> list[tuple[int, int]]:
 
 
 def _points(state: State) -> Scene:
-    """Stones on the crossings of lines, the first row at the bottom; a small square where a ko forbids a stone."""
+    """Draws stones on the crossings of lines, the first row at the bottom. A small square marks a point forbidden by a ko."""
     board = stones(state)
     rows, columns = board.shape
     cells = _square_cells(board[::-1])[::-1]
@@ -197,7 +198,7 @@ def _points(state: State) -> Scene:
 
 
 def _columns(state: State) -> Scene:
-    """A frame with holes, the columns numbered below."""
+    """Draws a frame with holes and numbered columns."""
     board = stones(state)
     rows, columns = board.shape
     cells = _square_cells(board)
@@ -217,7 +218,7 @@ def _columns(state: State) -> Scene:
 
 
 def _track(state: State) -> Scene:
-    """One bar: steps to the left, steps to the right, steps to go, with their numbers below."""
+    """Draws one bar with the numbers of steps to the left, to the right, and to go."""
     planes, total = seen(state, 0), state.rules.planes[1]
     left, right = (int(planes[:, :, plane].sum()) for plane in range(2))
     bars, legend, x = [], [], 0.0
@@ -231,7 +232,7 @@ def _track(state: State) -> Scene:
 
 
 def _words(state: State) -> Scene:
-    """The game and its legal moves in words."""
+    """Writes the game and its legal moves in words."""
     told = [str(state.rules)]
     if not state.over:
         told.append("legal moves: " + " ".join(name_of(state, action) for action in state.legal_actions()))

@@ -11,12 +11,12 @@ from ucd_envs.rules import State
 
 FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 WIDTHS = {"ijl.,:;|!'": 0.25, "frtI ()[]-": 0.31, "mwMW": 0.85, "ABCDEGHKNOPQRSUVXY": 0.69}
-"""Widths of Helvetica's letters, in font sizes, by which the length of a text is estimated."""
+"""Widths of Helvetica's letters in font sizes, which give an estimate of a text's length."""
 OTHER = 0.55
 
 
 def svg(state: State, width: int = 640) -> str:
-    """The board as an SVG document, drawn as in `pixels`: at most `width` wide, unless the caption needs more.
+    """Returns the board as an SVG document, drawn as in `pixels`: at most `width` wide, unless the caption needs more.
 
     Equal states give equal documents.
     """
@@ -56,13 +56,13 @@ def svg(state: State, width: int = 640) -> str:
 
 
 def _add(root: ElementTree.Element, tag: str, **attributes: float | str) -> ElementTree.Element:
-    """Adds an element with attributes in their order."""
+    """Adds an element with attributes in the given order."""
     values = {name: value if isinstance(value, str) else _number(value) for name, value in attributes.items()}
     return ElementTree.SubElement(root, tag, values)
 
 
 def _number(value: float) -> str:
-    """A length to a hundredth of a pixel."""
+    """Writes a length to a hundredth of a pixel."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
@@ -75,5 +75,5 @@ def _hex(colour: Colour) -> str:
 
 
 def _length(words: str, size: float) -> float:
-    """The estimated length of a text in pixels."""
+    """Returns the estimated length of a text in pixels."""
     return size * sum(next((width for letters, width in WIDTHS.items() if letter in letters), OTHER) for letter in words)

@@ -1,1 +1,1 @@
-"""Where planners meet: games between them, and what the results say."""
+"""Games between planners, and the statistics of their results."""

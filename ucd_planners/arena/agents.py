@@ -1,4 +1,4 @@
-"""Agents play the games of matches: planners, programs that speak GTP, and user-defined ones."""
+"""Agents that play the games of matches: planners, programs that speak GTP, and user-defined ones."""
 
 from __future__ import annotations
 
@@ -15,58 +15,61 @@ from ucd_planners.notation import PROGRAM, TIMEOUT, parse, player_from
 from ucd_planners.planner import Planner
 
 METHODS = ("begin", "choose", "close")
-"""The methods of an agent."""
+"""Methods of an agent."""
 
 
 class StoppedError(Exception):
-    """Ends a search of a match that was stopped."""
+    """Raised to end the search of a stopped match."""
 
 
 class FailedError(Exception):
-    """An agent cannot go on with its game; the text tells why."""
+    """Raised when an agent cannot continue its game; the text gives the reason."""
 
 
 class Stop(Protocol):
-    """Ends games under way: an event of threads or of processes."""
+    """A flag that ends games under way: an event of threads or of processes."""
 
     def is_set(self) -> bool:
-        """Returns whether they should end."""
+        """Returns whether games should end."""
         ...
 
     def set(self) -> None:
-        """Ends them."""
+        """Sets the flag."""
         ...
 
 
 class Move(NamedTuple):
-    """An agent's turn."""
+    """An agent's move, with its value."""
 
     action: int | None
-    """None when it resigns."""
+    """Action, or None when the agent resigns."""
     value: float = math.nan
-    """The mean payoff that it sees for itself, in [0, 1]; NaN when it does not say."""
+    """Mean payoff that the agent expects for itself, in [0, 1]; NaN when it gives none."""
     playouts: int = 0
     cpu_seconds: float = 0.0
 
 
 class Agent(Protocol):
-    """One game after another, in one thread. Its methods raise FailedError, and StoppedError soon after `stop` is set."""
+    """The interface of agents. An agent plays one game after another, in one thread.
+
+    Its methods raise FailedError, and StoppedError soon after `stop` is set.
+    """
 
     def begin(self, rules: Rules, seed: int, stop: Stop | None) -> None:
-        """Begins the next game; what it draws at random follows from the seed."""
+        """Begins the next game. All random choices follow from the seed."""
         ...
 
     def choose(self, state: State, moves: Sequence[tuple[int, int]]) -> Move:
-        """Returns its move in a state; `moves` are player and action of each since the start."""
+        """Returns the agent's move in a state. `moves` are player and action of each move since the start."""
         ...
 
     def close(self) -> None:
-        """Gives back everything held outside of this process."""
+        """Releases everything held outside this process."""
         ...
 
 
 def agent_from(text: str, budget: Mapping[str, Any]) -> Agent:
-    """Returns the agent of a text of ucd_planners.notation; `budget` is that of planners that have none.
+    """Returns the agent of a text of ucd_planners.notation. `budget` applies to planners that have none.
 
     Raises ValueError or TypeError for a text that names none.
     """
@@ -89,19 +92,19 @@ def agent_from(text: str, budget: Mapping[str, Any]) -> Agent:
 
 
 class PlannerAgent:
-    """A planner as an agent; `budget` is that of its searches if it has none."""
+    """A planner as an agent. `budget` applies to its searches if the planner has none."""
 
     def __init__(self, planner: Planner, budget: Mapping[str, Any]) -> None:
         self.planner, self.budget = planner, dict(budget)
         self._stop: Stop | None = None
 
     def begin(self, rules: Rules, seed: int, stop: Stop | None) -> None:
-        """Begins the sequence of searches of a seed."""
+        """Begins a reproducible sequence of searches."""
         self.planner.reset(seed)
         self._stop = stop
 
     def choose(self, state: State, moves: Sequence[tuple[int, int]]) -> Move:
-        """Returns the move of a search. Ctrl-C raises KeyboardInterrupt."""
+        """Returns the move chosen by a search. Ctrl-C raises KeyboardInterrupt."""
         stop = self._stop
         progress = None if stop is None else both(self.planner.progress, lambda playouts, seconds: _obey(stop))
         result = self.planner.search(state, progress=progress, **self.budget)
@@ -110,15 +113,15 @@ class PlannerAgent:
         return Move(result.action, result.value, result.playouts, result.cpu_seconds)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing, since the agent holds nothing."""
 
 
 class GTPAgent:
-    """A program that speaks GTP, as an agent; its process serves game after game, and another is started after a failure.
+    """A program that speaks GTP, as an agent. Its process serves game after game and is restarted after a failure.
 
-    It learns size, komi, stones before the start and moves, and plays by the rules that it was started with. Our rules
-    decide what is legal and who has won: of Go by area once both have passed, where all stones on the board are alive. A
-    program that passes while there are dead ones loses by them: GNU Go wants --chinese-rules --capture-all-dead.
+    It receives size, komi, stones before the start and moves, and plays by the rules set on its command line. Our rules
+    decide legality and the winner. Go is scored by area after both have passed, with all stones on the board alive. A
+    program that passes while there are dead stones loses by them: GNU Go needs --chinese-rules --capture-all-dead.
     """
 
     def __init__(self, command: str, timeout: float = TIMEOUT) -> None:
@@ -128,7 +131,7 @@ class GTPAgent:
         self._stop: Stop | None = None
 
     def begin(self, rules: Rules, seed: int, stop: Stop | None) -> None:
-        """Sends the size, komi, and the stones that stand on the board before the start."""
+        """Sends size, komi, and the stones that stand on the board before the start."""
         self._known, self._stop, self._sent = rules.initial_state(), stop, 0
         rows, columns = rules.planes[:2]
         self._ask(f"boardsize {rows}" if rows == columns else f"boardsize {columns} {rows}", max(self.timeout, TIMEOUT))
@@ -139,7 +142,7 @@ class GTPAgent:
             self._ask(f"play {COLOURS[player]} {name}")
 
     def choose(self, state: State, moves: Sequence[tuple[int, int]]) -> Move:
-        """Returns its answer to genmove, once it has the moves that it does not know."""
+        """Returns the program's answer to genmove, after sending it the moves that it does not know."""
         for player, action in moves[self._sent :]:
             self._ask(f"play {COLOURS[player]} {self._known.action_name(action)}")
             self._known = self._known.after(action)
@@ -167,13 +170,13 @@ class GTPAgent:
             raise self._failed(str(error)) from None
 
     def _failed(self, reason: str) -> FailedError:
-        """Returns the error of this game; its process has lost track and is ended."""
+        """Returns the error of this game, and ends the process, whose board may be wrong."""
         self.program.close(0.0)
         return FailedError(reason)
 
 
 def stones_before(rules: Rules) -> list[tuple[int, str]]:
-    """Returns player and name of the stones that a game's settings put on the board before the start."""
+    """Returns player and point of the stones that a game's settings put on the board before the start."""
     found = []
     for setting in ("opening", "black", "white"):
         for turn, name in enumerate(str(rules.settings.get(setting, "")).split()):

@@ -1,7 +1,7 @@
-"""Matches and their games: who plays, in which seats, and one game from its start to its end.
+"""Matches and single games: the agents, their seats, and one game from its start to its end.
 
-The moves of a game depend on the seed of its match and its number alone, not on how many games run at once or in what order.
-Where a program that speaks GTP plays, they depend on it too.
+The moves of a game depend only on the seed of its match and its number, not on the number of games at once or their order.
+Where a program that speaks GTP plays, they also depend on the program.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from ucd_planners.arena.agents import Agent, FailedError, GTPAgent, PlannerAgent
 
 @dataclass(frozen=True)
 class Match:
-    """Agents, a game and how often they play it.
+    """A match: agents, a game, and the number of games.
 
     game: a name as in ucd_envs.make, or a reference; a, b: planners, programs or agents in the notation of
-    ucd_planners.notation, b only in a game of two players; settings: those of the game; budget: playouts or seconds a move, for
-    planners that have none; games: how many, an even number for two players, since seats are swapped in pairs; seed.
-    Raises ValueError or TypeError, before any game, for anything that cannot be played.
+    ucd_planners.notation, b only in a game of two players; settings: those of the game; budget: playouts or seconds a move,
+    for planners that have none; games: their number, even for two players, since seats are swapped in pairs; seed: any whole
+    number from 0. Raises ValueError or TypeError, before any game, for anything that cannot be played.
     """
 
     game: str
@@ -58,42 +58,42 @@ class Match:
 
     @property
     def planners(self) -> tuple[str, ...]:
-        """The planners' texts."""
+        """Returns the planners' texts."""
         return (self.a,) if self.b is None else (self.a, self.b)
 
     def seats(self, number: int) -> tuple[int, ...]:
-        """Which planner has each seat in a game; a, planner 0, has the first seat in games of even number."""
+        """Returns the planner of each seat in a game. Planner 0, which is a, has the first seat in games of even number."""
         seats = len(self.planners)
         return tuple((seat + number) % seats for seat in range(seats))
 
 
 @dataclass(frozen=True)
 class Game:
-    """One game of a match; payoffs, playouts and seconds are listed by planner: (a's, b's), or (a's,)."""
+    """One game of a match. Payoffs, playouts and seconds are listed by planner: (a's, b's), or (a's,)."""
 
     number: int
     seat: int
-    """The seat of a: 0 for the first player."""
+    """Seat of a: 0 for the first player."""
     moves: tuple[int, ...]
     payoffs: tuple[float, ...]
-    """In [0, 1]; NaN in a game that failed."""
+    """Payoffs in [0, 1]; NaN in a game that failed."""
     playouts: tuple[int, ...]
     cpu_seconds: tuple[float, ...]
     seconds: float = 0.0
-    """From the first move to the end by the clock on the wall; a process's first game compiles or loads its kernels in it."""
+    """Wall-clock time from the first move to the end. A process's first game includes compiling or loading its kernels."""
     failure: str = ""
-    """Why it has no result: whose agent (a or b) failed, and how. Empty for a game that came to its end."""
+    """Reason for a missing result: which agent (a or b) failed, and how. Empty for a finished game."""
     thoughts: tuple[tuple[float, int], ...] = field(default=(), repr=False, compare=False)
-    """The mover's value and the playouts of each move; a result of a match does not keep them."""
+    """The mover's value and the playouts of each move. A match's result does not keep them."""
 
     @property
     def payoff(self) -> float:
-        """a's payoff."""
+        """Returns the payoff of a."""
         return self.payoffs[0]
 
 
 def play_game(match: Match, number: int, stop: Stop | None = None) -> Game:
-    """Plays one game of a match; an agent that resigns has lost it. Raises StoppedError soon after `stop` is set."""
+    """Plays one game of a match. An agent that resigns has lost it. Raises StoppedError soon after `stop` is set."""
     began = time.perf_counter()
     seats = match.seats(number)
     agents = _agents(match)
@@ -130,16 +130,16 @@ def play_game(match: Match, number: int, stop: Stop | None = None) -> Game:
 
 
 _local = threading.local()
-"""`agents`: those of this thread, `key`: the match that they are for, `opened`: the list of those that others close."""
+"""State of a thread. `agents`: its agents; `key`: their match; `opened`: the list of agents that the thread's owner closes."""
 
 
 def open_into(opened: list[Agent]) -> None:
-    """Makes this thread list the agents that it opens, so that they can be closed at the end."""
+    """Makes this thread add the agents that it opens to a list, so that they can be closed at the end."""
     _local.opened = opened
 
 
 def _agents(match: Match) -> list[Agent]:
-    """Returns this thread's agents for a match, whose memory serves one game after another."""
+    """Returns this thread's agents for a match, which keep their memory from game to game."""
     key = (match.planners, tuple(sorted(match.budget.items())))
     if getattr(_local, "key", None) != key:
         for agent in getattr(_local, "agents", []):

@@ -1,4 +1,4 @@
-"""Matches: games of planners in pairs with seats swapped, or of one planner alone, and their scores."""
+"""Matches and their scores: games of two planners in pairs with seats swapped, or of one planner alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Game", "Match", "MatchResult", "Score", "play_game", "play_match"]
 DECIDED = {0.0, 0.5, 1.0}
 """Payoffs of a loss, a draw and a win."""
 EXECUTOR_JOBS = 32
-"""Batches that an executor of the caller's has at once at least, since it may have many workers."""
+"""Least number of batches submitted at once to a caller's executor, which may have many workers."""
 
 
 @dataclass(frozen=True)
@@ -30,39 +30,39 @@ class Score:
 
     @property
     def games(self) -> int:
-        """How many games."""
+        """Returns the number of games."""
         return len(self.payoffs)
 
     @property
     def decided(self) -> bool:
-        """Whether every game was won, drawn or lost: a payoff of 1, 1/2 or 0."""
+        """Returns whether every game was won, drawn or lost: a payoff of 1, 1/2 or 0."""
         return DECIDED.issuperset(self.payoffs)
 
     @property
     def wins(self) -> int | None:
-        """Payoffs of 1; None unless every game was decided."""
+        """Returns the number of payoffs of 1; None unless every game was decided."""
         return self._count(1.0)
 
     @property
     def draws(self) -> int | None:
-        """Payoffs of 1/2; None unless every game was decided."""
+        """Returns the number of payoffs of 1/2; None unless every game was decided."""
         return self._count(0.5)
 
     @property
     def losses(self) -> int | None:
-        """Payoffs of 0; None unless every game was decided."""
+        """Returns the number of payoffs of 0; None unless every game was decided."""
         return self._count(0.0)
 
     @property
     def mean(self) -> float:
-        """The mean payoff, a draw being half a win; NaN without games."""
+        """Returns the mean payoff, a draw being half a win; NaN without games."""
         return fmean(self.payoffs) if self.payoffs else math.nan
 
     @property
     def standard_error(self) -> float:
-        """That of the mean; NaN for too few games to have one.
+        """Returns the standard error of the mean; NaN for too few games.
 
-        sqrt(p (1 - p) / n) if every game was decided, which is at least the sample's; else that of the sample.
+        It is sqrt(p (1 - p) / n) if every game was decided, which is at least the sample's error; else the sample's error.
         """
         if self.decided:
             return math.sqrt(self.mean * (1 - self.mean) / self.games) if self.games else math.nan
@@ -70,7 +70,7 @@ class Score:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95% interval of the mean: Wilson's if every game was decided, else Student's."""
+        """Returns the 95% interval of the mean: Wilson's if every game was decided, else Student's."""
         return wilson(sum(self.payoffs), self.games) if self.decided else mean_interval(self.payoffs)
 
     def _count(self, payoff: float) -> int | None:
@@ -79,20 +79,20 @@ class Score:
 
 @dataclass(frozen=True)
 class MatchResult:
-    """The games that were played, in order of their numbers."""
+    """The games played in a match, in order of their numbers."""
 
     match: Match
     games: list[Game]
     failures: list[Game] = field(default_factory=list)
-    """Games that failed, which count for nobody."""
+    """Games that failed, which count for no planner."""
 
     def score(self, seat: int | None = None) -> Score:
-        """Returns the score of a, in one seat or in all."""
+        """Returns the score of a, in one seat or in both."""
         return Score(tuple(game.payoff for game in self.games if seat is None or game.seat == seat))
 
     @property
     def distinct(self) -> int:
-        """How many different games, by their moves."""
+        """Returns the number of different games, compared by their moves."""
         return len({game.moves for game in self.games})
 
     def playouts_per_second(self, side: int) -> float:
@@ -107,11 +107,10 @@ def play_match(
     executor: Executor | Workers | None = None,
     progress: Callable[[Game], None] | None = None,
 ) -> MatchResult:
-    """Plays a match, `jobs` games at once as play_batches does, or on an executor of the caller's, or started workers.
+    """Plays a match, `jobs` games at once as in play_batches, or on a caller's executor, or on started workers.
 
-    `progress` is called with each game soon after its end, one that failed as well. Ctrl-C ends the match with the games played
-    so far. Programs that play end with the match; on an executor of the caller's they end with the thread or process that they
-    serve.
+    `progress` is called with each game soon after its end, also for one that failed. Ctrl-C ends the match with the games
+    played so far. Programs that play end with the match; on a caller's executor they end with their thread or process.
     """
     ended: list[Game] = []
 

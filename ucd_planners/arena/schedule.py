@@ -1,7 +1,7 @@
-"""A schedule: the games of many matches on several workers, each kept in a store as soon as it can be.
+"""A schedule: plays the games of many matches on several workers and stores each as soon as possible.
 
-Workers play batches of about a second. Matches take turns, so that no core waits while there is a game left. Which worker
-plays a game, and when, decides nothing about it.
+Workers play batches of about a second. Matches take turns, so that no core waits while games are left. A game does not
+depend on its worker or its time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ucd_planners.arena.store import Store
 from ucd_planners.arena.workers import Workers, workers
 
 BATCH_SECONDS = 1.0
-"""About how long a batch takes: the most that is lost when a process is killed."""
+"""Approximate time of a batch: the most that is lost when a process is killed."""
 
 
 def play_matches(
@@ -30,11 +30,11 @@ def play_matches(
     executor: Executor | None = None,
     progress: Callable[[Match, list[Game]], None] | None = None,
 ) -> bool:
-    """Plays the games of matches that a store lacks and stores them; returns whether all came to their end.
+    """Plays and stores the games of matches that a store lacks. Returns whether all came to their end.
 
     jobs and executor: as in play_batches; progress: called with each batch once it is stored. Ctrl-C ends it soon, with all
-    finished games in the store. An exception in a game is raised once the other finished batches are stored; a game that failed
-    is reported to `progress` and played anew when the schedule is.
+    finished games in the store. An exception in a game is raised after the other finished batches are stored. A game that
+    failed is reported to `progress` and played again by the next run.
     """
     failures: list[Game] = []
 
@@ -54,14 +54,14 @@ def play_batches(
     executor: Executor | Workers | None = None,
     progress: Callable[[Match, list[Game]], None] | None = None,
 ) -> bool:
-    """Plays games, hands all that have ended to `keep`, then to `progress`; returns False if Ctrl-C ended it before.
+    """Plays games and passes finished ones to `keep`, then to `progress`. Returns False if Ctrl-C ended it early.
 
-    jobs: games played at once, one in a thread of this process, the others in processes; executor: one of the caller's that
-    plays all of them instead, with `jobs` being how many it can play at once, or workers that have started
-    already. Games that were finished when Ctrl-C or an exception ended the schedule are kept, but not reported to `progress`.
+    jobs: games played at once, one in a thread of this process, the others in processes; executor: a caller's executor that
+    plays all of them instead, with `jobs` the number that it can play at once, or workers that have started already. Games
+    that were finished when Ctrl-C or an exception ended the schedule are kept, but not reported to `progress`.
 
-    Processes are spawned: a program that calls this with jobs > 1 does so below `if __name__ == "__main__"`. Games that it
-    registers itself need jobs = 1, or an executor whose workers know them; those named by a reference need nothing.
+    Processes are spawned: a program that calls this with jobs > 1 must do so below `if __name__ == "__main__"`. Games
+    registered by the program need jobs = 1, or an executor whose workers know them; games given by a reference need neither.
     """
     turns = deque(batches)
     running: dict[Future[list[Game]], Batch] = {}
@@ -96,20 +96,20 @@ def play_batches(
 
 @dataclass
 class Batch:
-    """Games of a match that are still to be played, and how many of them are played in a row."""
+    """The games of a match that are still to be played, and the number of them played in a row."""
 
     match: Match
     numbers: Sequence[int]
     size: int = 1
 
     def take(self, jobs: int) -> Sequence[int]:
-        """Takes the next numbers; fewer near the end, so that all workers have a part of it."""
+        """Takes the next numbers, fewer near the end, so that all workers share them."""
         count = min(self.size, math.ceil(len(self.numbers) / (2 * jobs)))
         taken, self.numbers = self.numbers[:count], self.numbers[count:]
         return taken
 
     def learn(self, games: list[Game]) -> None:
-        """Sets the size by the time that games took; it grows by steps, since the first games tell little."""
+        """Sets the size by the time that games took. It grows in steps, since the first games say little."""
         if games:
             pace = sum(game.seconds for game in games) / len(games)
             self.size = max(1, min(int(BATCH_SECONDS / max(pace, 1e-6)), 4 * len(games)))

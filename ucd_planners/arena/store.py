@@ -1,10 +1,10 @@
 """A store: the games of an experiment in one SQLite file.
 
-A game is kept under its match's configuration and its number. The configuration is everything that decides the moves: the
-planners with their budgets, the game with all its settings, the seed and the version of this distribution. Texts are canonical,
-so that `uct` and `uct(c=0.3)` share their games. How many games were asked for is no part of it, so more can be added to
-those that are there; with anything else changed, old results are not met. Games are added in short transactions: they outlast
-the process, however that ends, and several processes may add to one file.
+A game is stored under its match's configuration and its number. The configuration is everything that decides the moves: the
+planners with their budgets, the game with all its settings, the seed and the version of this distribution. Texts are
+canonical, so that `uct` and `uct(c=0.3)` share their games. The number of games asked for is not part of it, so games can be
+added later. With anything else changed, old results are not found. Games are added in short transactions. They survive any
+end of the process, and several processes may add to one file.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ from ucd_planners.notation import canonical
 MARK = 0x55434453
 """SQLite's application_id of a store: "UCDS"."""
 LAYOUT = 2
-"""SQLite's user_version of a store: moves with the tables and with the texts of configurations.
+"""SQLite's user_version of a store, which changes with the tables and with the texts of configurations.
 
-1: planners as they were typed, one payoff a game. 2: planners in their canonical texts, a payoff for each planner."""
+1: planners as they were typed, one payoff a game. 2: planners in their canonical texts, a payoff for each planner.
+"""
 PATIENCE = 60.0
 """Seconds to wait while another process writes."""
 
@@ -52,10 +53,10 @@ TABLES = (
 
 
 class Store:
-    """The store in a file, which is made if there is none; a context that closes it.
+    """The store in a file, which is created if it does not exist; a context manager that closes it.
 
-    Raises ValueError, with the file as it was, for a file that is no store or has another layout. Its methods raise OSError
-    for what the disk or another process does not allow. For use in the thread that opened it.
+    Raises ValueError, leaving the file unchanged, for a file that is no store or has another layout. Its methods raise
+    OSError for failures of the disk or a lock of another process. A store is used only in the thread that opened it.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
@@ -75,9 +76,9 @@ class Store:
             raise
 
     def append(self, match: Match, games: Sequence[Game]) -> None:
-        """Adds games of a match, all or, when that fails, none; a number that is there already keeps its game.
+        """Adds games of a match, all of them or, on failure, none. A number that is already stored keeps its game.
 
-        A game that failed is no result and left out, so that its number is still missing.
+        A game that failed is no result. It is left out, so that its number is still missing.
         """
         rows = [_row(game) for game in games if not game.failure]
         with self._transaction():
@@ -89,7 +90,7 @@ class Store:
         self._session = session
 
     def games(self, match: Match) -> list[Game]:
-        """The games of a match that are there, by number."""
+        """Returns the stored games of a match, by number."""
         rows = self._run(
             "SELECT number, seat, moves, payoffs, playouts, cpu_seconds, seconds FROM games"
             " WHERE configuration = ? AND number < ? ORDER BY number",
@@ -99,12 +100,12 @@ class Store:
         return [_game(*row) for row in rows]
 
     def missing(self, match: Match) -> list[int]:
-        """The numbers of a match's games that are not there, ascending."""
+        """Returns the numbers of a match's games that are not stored, ascending."""
         there = {number for (number,) in self._run("SELECT number FROM games WHERE configuration = ?", self._key(match))}
         return [number for number in range(match.games) if number not in there]
 
     def sessions(self) -> list[dict[str, Any]]:
-        """When games were added, and by which versions of Python, numpy and numba on which kind of machine."""
+        """Returns when games were added, and the versions of Python, numpy and numba and the kind of machine."""
         names = ("id", "began", "python", "numpy", "numba", "platform")
         rows = self._run(f"SELECT {', '.join(names)} FROM sessions ORDER BY id")
         return [dict(zip(names, row, strict=True)) for row in rows]
@@ -120,7 +121,7 @@ class Store:
         self.close()
 
     def _prepare(self) -> None:
-        """Makes the tables of a new file, and makes sure of those of an old one."""
+        """Creates the tables of a new file, and checks those of an old one."""
         try:
             if self._blank():
                 with self._transaction():
@@ -138,7 +139,7 @@ class Store:
             raise ValueError(f"{self.path} has the layout {layout} of stores, but this version needs the layout {LAYOUT}")
 
     def _blank(self) -> bool:
-        """Whether nothing was ever written to the file."""
+        """Returns whether nothing was ever written to the file."""
         tables = self._run("SELECT count(*) FROM sqlite_master")[0][0]
         return not tables and not self._pragma("application_id") and not self._pragma("user_version")
 
@@ -146,19 +147,19 @@ class Store:
         return int(self._run(f"PRAGMA {name}")[0][0])
 
     def _key(self, match: Match) -> int | None:
-        """The row of a match's configuration, None if there is none."""
+        """Returns the row of a match's configuration, or None."""
         rows = self._run("SELECT id FROM configurations WHERE text = ?", configuration(match))
         return rows[0][0] if rows else None
 
     def _begun(self) -> int:
-        """A new row for this session."""
+        """Returns a new row for this session."""
         versions = (platform.python_version(), np.__version__, numba.__version__, f"{platform.system()} {platform.machine()}")
         row = (self.began, *versions)
         self._run("INSERT INTO sessions (began, python, numpy, numba, platform) VALUES (?, ?, ?, ?, ?)", *row)
         return int(self._run("SELECT last_insert_rowid()")[0][0])
 
     def _run(self, statement: str, *values: Any) -> list[Any]:
-        """All rows of a statement."""
+        """Returns all rows of a statement."""
         try:
             return self._database.execute(statement, values).fetchall()
         except sqlite3.OperationalError as error:
@@ -168,7 +169,7 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Everything inside, or nothing."""
+        """Commits everything inside, or nothing."""
         self._run("BEGIN IMMEDIATE")
         try:
             yield
@@ -179,18 +180,18 @@ class Store:
 
 
 class NotADatabaseError(OSError):
-    """A file that SQLite cannot read."""
+    """Raised for a file that SQLite cannot read."""
 
 
 def _foreign(path: Path) -> bool:
-    """Whether a file has begun as something else; SQLite takes very short files for empty ones, and overwrites them."""
+    """Returns whether a file begins as another format. SQLite takes very short files for empty ones, and overwrites them."""
     with suppress(OSError), open(path, "rb") as file:
         return file.read(16) not in (b"", b"SQLite format 3\0")
     return False
 
 
 def configuration(match: Match) -> str:
-    """Returns all that decides a match's games, as canonical JSON: equal texts, equal games."""
+    """Returns everything that decides a match's games, as canonical JSON: equal texts, equal games."""
     rules = registry.make_rules(match.game, **match.settings)
     written = {
         "planners": [canonical(text, **match.budget) for text in match.planners],
@@ -203,7 +204,7 @@ def configuration(match: Match) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value that JSON has no word for, as one that it has."""
+    """Returns a value in a form that JSON has."""
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, np.generic):
@@ -212,7 +213,7 @@ def _plain(value: Any) -> Any:
 
 
 def _row(game: Game) -> tuple[Any, ...]:
-    """A game as it is stored: moves as little-endian 16-bit numbers, what belongs to every planner as JSON."""
+    """Returns a game as it is stored: moves as little-endian 16-bit numbers, values of each planner as JSON."""
     try:
         moves = struct.pack(f"<{len(game.moves)}H", *game.moves)
     except struct.error:

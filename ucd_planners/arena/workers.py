@@ -16,19 +16,19 @@ from ucd_planners.arena.agents import Agent, Stop, StoppedError
 from ucd_planners.arena.contest import Game, Match, open_into, play_game
 
 AHEAD = 2
-"""Batches that each worker has at once, so that none waits for its next one."""
+"""Number of batches that each worker has at once, so that none waits for its next one."""
 
 
 class Workers:
     """Plays batches: `jobs` at once, one in a thread of this process and the others in processes of their own.
 
-    The processes are spawned, and end with this one, however it ends. An executor of the caller's may play all of them instead.
-    They serve one schedule: none of them plays once they have been stopped.
+    The processes are spawned, and end with this one, however it ends. A caller's executor may play all batches instead.
+    Workers serve one schedule: none of them plays after `stop`.
     """
 
     def __init__(self, pools: Sequence[tuple[Executor, int]], stops: Sequence[Stop]) -> None:
         self.ours = bool(stops)
-        """Whether they end here, and soon after `stop`: not on a caller's executor."""
+        """Whether the workers end here, and soon after `stop`; False on a caller's executor."""
         self._pools = pools
         self._stops = stops
         self._busy = [0] * len(pools)
@@ -36,11 +36,11 @@ class Workers:
 
     @property
     def idle(self) -> bool:
-        """Whether some worker wants another batch."""
+        """Returns whether some worker wants another batch."""
         return any(busy < room for busy, (_, room) in zip(self._busy, self._pools, strict=True))
 
     def submit(self, match: Match, numbers: Sequence[int], tell: Callable[[Future[list[Game]]], Any]) -> Future[list[Game]]:
-        """Gives a batch to the worker that has the least to do; `tell` is called, in any thread, once it has ended."""
+        """Gives a batch to the worker with the least work. `tell` is called, in any thread, once the batch has ended."""
         place = min(range(len(self._pools)), key=lambda pool: self._busy[pool] / self._pools[pool][1])
         with _no_interrupt():
             future: Future[list[Game]] = self._pools[place][0].submit(play_batch, match, numbers)
@@ -50,20 +50,20 @@ class Workers:
         return future
 
     def release(self, future: Future[list[Game]]) -> None:
-        """Notes that a batch has ended."""
+        """Records that a batch has ended."""
         self._busy[self._pool_of.pop(future)] -= 1
 
     def stop(self) -> None:
-        """Ends the batches under way soon; those on a caller's executor go on to their end."""
+        """Ends the batches under way soon. Those on a caller's executor continue to their end."""
         for stop in self._stops:
             stop.set()
 
 
 @contextmanager
 def workers(executor: Executor | None, jobs: int) -> Iterator[Workers]:
-    """Starts workers, and ends them with all programs that their agents run; a caller's executor stays open.
+    """Starts workers, and ends them with all programs of their agents. A caller's executor stays open.
 
-    Processes begin to start at once, so that what the caller has to do before the first batch goes on beside that.
+    Processes start at once, in parallel with the caller's work before the first batch.
     """
     if executor is not None:
         yield Workers([(executor, AHEAD * jobs)], [])
@@ -88,7 +88,7 @@ def workers(executor: Executor | None, jobs: int) -> Iterator[Workers]:
 
 
 def play_batch(match: Match, numbers: Sequence[int]) -> list[Game]:
-    """Plays games of a match; fewer if the workers are stopped meanwhile."""
+    """Plays games of a match, fewer if the workers are stopped meanwhile."""
     stop: Stop | None = getattr(_local, "stop", None)
     games: list[Game] = []
     with suppress(StoppedError):
@@ -100,11 +100,11 @@ def play_batch(match: Match, numbers: Sequence[int]) -> list[Game]:
 
 
 _local = threading.local()
-"""`stop`: what ends the batches of a worker, be it a thread or a process."""
+"""State of a worker, a thread or a process. `stop`: the flag that ends its batches."""
 
 
 def _started() -> None:
-    """Has nothing to do: a process starts for it."""
+    """Does nothing. Submitting it makes a process start."""
 
 
 def _begin(stop: Stop, opened: list[Agent]) -> None:
@@ -114,7 +114,7 @@ def _begin(stop: Stop, opened: list[Agent]) -> None:
 
 
 def _begin_process(stop: Stop) -> None:
-    """Prepares a worker process: Ctrl-C is for its parent, without which it does not go on."""
+    """Prepares a worker process. It ignores Ctrl-C, which its parent handles, and ends with its parent."""
     opened: list[Agent] = []
     _begin(stop, opened)
     Finalize(None, _close, (opened,), exitpriority=10)
@@ -137,7 +137,7 @@ def _close(opened: list[Agent]) -> None:
 
 @contextmanager
 def _no_interrupt() -> Iterator[None]:
-    """Ctrl-C waits; a process that is spawned meanwhile never sees it, not even while it starts."""
+    """Delays Ctrl-C. A process that is spawned meanwhile never receives it, not even while it starts."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

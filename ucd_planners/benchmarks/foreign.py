@@ -1,8 +1,8 @@
-"""How fast planners are in environments that others wrote, beside a bare loop that makes the same calls.
+"""The speed of planners in third-party environments, beside a bare loop that makes the same calls.
 
-The bare loop makes every call that a search made of the environment, one after another: restoring, steps, legal actions,
-positions; only the one snapshot of the root is not taken again. What the search costs beyond is its own: the graph, the
-choices, and the way from kernels to Python and back.
+The bare loop repeats every call of a search to the environment, one after another: restores, steps, legal actions,
+positions. Only the single snapshot of the root is not repeated. The difference is the cost of the search itself: the graph,
+the selection, and the way from kernels to Python and back.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ REPEATS = 5
 
 @dataclass(frozen=True)
 class Case:
-    """An adapter of an environment from elsewhere, and the peer that can search it."""
+    """An adapter of a third-party environment, and the peer that can search it."""
 
     name: str
     copies: str
-    """How it is copied: "pickled" or "hooks"."""
+    """Kind of copies: "pickled" or "hooks"."""
     playouts: int
     make: Callable[[], Adapter]
     peer: str
 
 
 def connect_four(hooks: bool) -> AECGame:
-    """PettingZoo's Connect Four at its start, copied by pickling or by functions written for it."""
+    """Returns PettingZoo's Connect Four at its start, copied by pickling or by functions written for it."""
     from pettingzoo.classic.connect_four import connect_four as classic
 
     env = classic.raw_env()
@@ -76,7 +76,7 @@ def _twin_connect_four(env: Any) -> Any:
 
 
 def frozen_lake(hooks: bool) -> SingleGame:
-    """Gymnasium's FrozenLake 4x4 without slipping at its start, copied by pickling or by functions written for it."""
+    """Returns Gymnasium's FrozenLake 4x4 without slipping at its start, copied by pickling or by functions written for it."""
     env = gymnasium.make("FrozenLake-v1", is_slippery=False)
     env.reset(seed=0)
     options: dict[str, Any] = {"position": lambda env: int(env.s)}
@@ -88,7 +88,7 @@ def frozen_lake(hooks: bool) -> SingleGame:
 
 
 def cases() -> list[Case]:
-    """The environments that are measured."""
+    """Returns the measured environments."""
     return [
         Case("pettingzoo connect_four_v3", "pickled", 1000, lambda: connect_four(False), "mcts-simple"),
         Case("pettingzoo connect_four_v3", "hooks", 1000, lambda: connect_four(True), "mcts-simple"),
@@ -98,8 +98,8 @@ def cases() -> list[Case]:
 
 
 def foreign_rows(peers: bool = False) -> Iterator[dict[str, Any]]:
-    """For every case and planner: playouts a second, those of the bare loop, and what the search costs over it in percent; with
-    `peers` the playouts a second of another program in the same environment.
+    """Returns a row for every case and planner: playouts a second, those of the bare loop, and the search's extra cost over
+    it in percent. With `peers`, also the playouts a second of another program in the same environment.
 
     Raises ImportError where a peer, or PettingZoo's classic games, are not installed.
     """
@@ -116,8 +116,8 @@ def foreign_rows(peers: bool = False) -> Iterator[dict[str, Any]]:
 
 
 def beside_bare_loop(game: Adapter, text: str, playouts: int) -> tuple[float, float, float]:
-    """Playouts a second of a search, of the bare loop with the same calls, and the median of what the search costs over the
-    loop, in percent, both measured in turn.
+    """Returns playouts a second of a search, those of the bare loop with the same calls, and the search's median extra cost
+    over the loop in percent. Both are measured in turn.
 
     Raises KeyboardInterrupt on Ctrl-C.
     """
@@ -144,7 +144,7 @@ RESTORE, STEP, ACTIONS, POSITION = range(4)
 
 @contextlib.contextmanager
 def recorded(game: Adapter) -> Iterator[list[tuple[int, Any]]]:
-    """The calls that are made of a game's environment while it lasts: what, and a step's action (else None)."""
+    """Records the calls made to a game's environment: the kind of each, and a step's action (else None)."""
     calls: list[tuple[int, Any]] = []
     live, kind = game.live, type(game.live)
     before = game._restore_state, game._actions_of, game._position
@@ -183,14 +183,14 @@ def replay(game: Adapter, calls: list[tuple[int, Any]]) -> None:
 
 
 def peer_rate(name: str) -> float:
-    """Playouts a second of another program in the same environment."""
+    """Returns playouts a second of another program in the same environment."""
     module = find_peer(name)
     with open(os.devnull, "w") as nothing, contextlib.redirect_stderr(nothing), contextlib.redirect_stdout(nothing):
         return _gymcts_rate() if name == "gymcts" else _mcts_simple_rate(module)
 
 
 def _gymcts_rate() -> float:
-    """gymcts with its wrapper that copies deeply, on FrozenLake."""
+    """Returns the rate of gymcts with its deep-copying wrapper, on FrozenLake."""
     wrappers: Any = importlib.import_module("gymcts.gymcts_deepcopy_wrapper")
     agents: Any = importlib.import_module("gymcts.gymcts_agent")
     playouts = 200
@@ -207,11 +207,11 @@ def _gymcts_rate() -> float:
 
 
 def _mcts_simple_rate(module: Any) -> float:
-    """mcts-simple's UCT on PettingZoo's Connect Four, each of its copies by the functions written for it."""
+    """Returns the rate of mcts-simple's UCT on PettingZoo's Connect Four, copied by the functions written for it."""
     playouts = 200
 
     class Four(module.Game):
-        """The interface that mcts-simple asks for."""
+        """The interface that mcts-simple requires."""
 
         def __init__(self, env: Any) -> None:
             self.env = env

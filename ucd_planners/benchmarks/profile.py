@@ -1,4 +1,4 @@
-"""What a planner's playouts are like [BHRF section 5]: how local, how often an expert's pattern, how much from policies."""
+"""Statistics of a planner's playouts [BHRF section 4]: locality, matches of an expert's patterns, and moves from policies."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ from ucd_planners.search.interface import MOST_POLICIES
 
 @dataclass(frozen=True)
 class Profile:
-    """Counts over the playouts of searches; a share is of all moves of playouts but where it says otherwise."""
+    """Counts over the playouts of searches. Shares are of all moves of playouts, unless stated otherwise."""
 
     playouts: int
     moves: int
     near: int
-    """Moves at most NEAR lines and columns away from the one before, of `pairs`, those where both are cells of the board."""
+    """Moves at most NEAR lines and columns from the previous move, out of `pairs`: moves for which both are cells of the
+    board."""
     pairs: int
     matched: int | None
-    """Moves in the middle of an expert's pattern; None where no expert knows the game."""
+    """Moves in the middle of an expert's pattern; None for games without an expert."""
     answers: int | None
-    """Those of them on the eight points around the move before, where an expert plays patterns."""
+    """Matched moves on the eight points around the previous move, where an expert plays patterns."""
     suggested: tuple[tuple[PlayoutPolicy, int], ...]
-    """Each policy that may be asked and the moves that it suggested."""
+    """Each active policy and the number of moves that it suggested."""
 
 
 def profile(planner: Planner, states: Iterable[State]) -> Profile:
-    """The profile of a planner's playouts in one search from each state.
+    """Returns the profile of a planner's playouts in one search from each state.
 
-    Raises ValueError for no state, for a planner that has no room for two policies more, and as `Planner.search` does.
+    Raises ValueError without states and for a planner without room for two more policies, and as `Planner.search` does.
     """
     states = list(states)
     if not states:

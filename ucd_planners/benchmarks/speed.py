@@ -1,4 +1,4 @@
-"""How fast planners and environments are: figures per second of user CPU time on one core, the peer's in the same run."""
+"""The speed of planners and environments, per second of user CPU time on one core, with the peer's in the same run."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from ucd_planners.search.sim import SIM, Sim, payoffs, rng, state, trace
 BATCH_SECONDS = 0.4
 BATCHES = 3
 PEER_PLIES = 5_000_000
-"""Playouts times the longest game for which the peer is asked; above, one search of its would take minutes."""
+"""Largest product of playouts and longest game for which the peer runs. Above it, one search of the peer would take minutes."""
 PLAYOUT = "playout"
-"""In place of a planner: light playouts from the start, without a search."""
+"""Used in place of a planner: light playouts from the start, without a search."""
 
 DEPTHS = ("1,0,1", "0,0,1", "1,0,0", "0,1,2", "2,1,1", "inf,0,0")
 POLICIES = ("bhrf", "'bhrf(choice=last_reply)'", "last_good_reply", "mast", "n_grams", "pool_rave", "go_expert")
-"""Of playouts in Go, in the program of [BHRF section 5]: RAVE with an expert's priors."""
+"""Playout policies in Go, in the program of [BHRF section 4]: RAVE with an expert's initial statistics."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Case:
     settings: dict[str, Any] = field(default_factory=dict)
 
     def built(self) -> Planner:
-        """Its planner. Raises ValueError or TypeError for a text that names none with a budget in playouts."""
+        """Returns the case's planner. Raises ValueError or TypeError for a text that names none with a budget in playouts."""
         planner = planner_from(self.planner, playouts=self.playouts, seed=1)
         if planner.playouts is None:
             raise ValueError(f"a benchmark needs a budget in playouts, but {self.planner!r} has one in seconds")
@@ -52,14 +52,14 @@ class Case:
 
 
 def ucd_text(depths: str) -> str:
-    """The notation of UCD with three depths."""
+    """Returns UCD with three depths in the notation of planners."""
     d1, d2, d3 = depths.split(",")
     return f"ucd(d1={d1},d2={d2},d3={d3},c=0.3)"
 
 
 def suite() -> list[Case]:
-    """The standard cases: every game with playouts, UCT and the simple way; Hex with more depths, Go with RAVE and policies and
-    on more boards, Havannah with CMC."""
+    """Returns the standard cases: every game with playouts, UCT and the simple way; Hex with more depths, Go with RAVE and
+    policies and on more boards, Havannah with CMC."""
     hex_11, hex_5, go_9, havannah_5 = {"size": 11}, {"size": 5}, {"size": 9}, {"base": 5}
     games: list[tuple[str, dict[str, Any]]] = [
         ("hex_v0", hex_11),
@@ -92,7 +92,7 @@ def suite() -> list[Case]:
 
 
 def user_seconds() -> float:
-    """User CPU time of this process; all CPU time where the system does not tell them apart."""
+    """Returns user CPU time of this process, or all CPU time where the system does not separate them."""
     try:
         import resource
     except ImportError:
@@ -101,7 +101,7 @@ def user_seconds() -> float:
 
 
 def cpu_seconds() -> float:
-    """User and system CPU time of this process."""
+    """Returns user and system CPU time of this process."""
     return time.process_time()
 
 
@@ -131,7 +131,7 @@ def play_games(rules_words, root, sim_bytes, games):
 
 
 def playout_rate(rules: Rules) -> float:
-    """Light playouts a second, their payoffs read."""
+    """Returns light playouts a second, with reading their payoffs."""
     bound, sim = bound_rules(rules), Sim(rules, False, (), None)
     sim.rng[:] = 1, 2
     root = rules.initial_state().array()
@@ -191,11 +191,11 @@ PEERS = {
     "gymcts": ("gymcts", "gymcts"),
     "mcts-simple": ("mcts_simple", "mcts-simple"),
 }
-"""Other programs: what is imported of them, and what installs it."""
+"""Other programs: the module to import, and the extra that installs it."""
 
 
 def find_peer(name: str) -> Any:
-    """A peer's module. Raises ImportError with what to install where it is missing."""
+    """Returns a peer's module. Raises ImportError that names the extra to install where it is missing."""
     module, package = PEERS[name]
     try:
         return importlib.import_module(module)
@@ -204,7 +204,7 @@ def find_peer(name: str) -> Any:
 
 
 def openspiel_name(rules: Rules) -> str | None:
-    """The game in OpenSpiel's notation, or None where it has none like it."""
+    """Returns the game in OpenSpiel's notation, or None where it has no equal game."""
     settings = rules.settings
     if rules.name == "hex_v0":
         rows, columns = settings["rows"], settings["columns"]
@@ -223,9 +223,8 @@ def openspiel_name(rules: Rules) -> str | None:
 
 
 def openspiel_rate(rules: Rules, playouts: int) -> float | None:
-    """Playouts a second of OpenSpiel's C++ MCTSBot with one random rollout a leaf, from the start of the same game; None
-    where it has no such game. Raises ImportError where open_spiel is not installed.
-    """
+    """Returns playouts a second of OpenSpiel's C++ MCTSBot with one random rollout a leaf, from the start of the same game,
+    or None where it has no such game. Raises ImportError where open_spiel is not installed."""
     pyspiel, name = find_peer("openspiel"), openspiel_name(rules)
     if name is None:
         return None
@@ -242,8 +241,8 @@ def openspiel_rate(rules: Rules, playouts: int) -> float | None:
 
 
 def environment_rows(against: str | None = None) -> Iterator[dict[str, Any]]:
-    """For every game: raw AEC steps a second over random games, and microseconds of clone_state and restore_state together;
-    with "pettingzoo" the steps a second of its own Connect Four beside ours.
+    """Returns a row for every game: raw AEC steps a second over random games, and microseconds of clone_state and
+    restore_state together. With "pettingzoo", also the steps a second of its own Connect Four.
 
     Raises ImportError where PettingZoo's classic games cannot be imported.
     """
@@ -268,7 +267,7 @@ def environment_rows(against: str | None = None) -> Iterator[dict[str, Any]]:
 
 
 def step_rate(env: Any, games: int) -> float:
-    """Steps a second of random games. Their moves are chosen beforehand, so that `step` is most of what is measured."""
+    """Returns steps a second of random games. Their moves are chosen beforehand, so that `step` dominates the measurement."""
     rng = np.random.default_rng(1)
     script: list[list[int]] = []
     for _ in range(games):
@@ -291,7 +290,7 @@ def step_rate(env: Any, games: int) -> float:
 
 
 def copy_rate(env: BoardEnv) -> float:
-    """How often a second a state is cloned and restored."""
+    """Returns the number of times a second that a state is cloned and restored."""
     times = 1000
     env.reset()
 

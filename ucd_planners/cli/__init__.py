@@ -1,4 +1,4 @@
-"""The command `ucd`, one file a subcommand."""
+"""The command `ucd`, with one file for each subcommand."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ucd_planners.cli import bench, check, games, gtp, match, play, profile, rep
 from ucd_planners.cli.console import UsageError, game_from, settings_from, usage
 
 COMMANDS = (play, match, gtp, reproduce, profile, bench, check, games)
-"""In the order of the help. Each has `add(commands)`, which adds its parser and names what runs it."""
+"""Subcommands in the order of the help. Each has `add(commands)`, which adds its parser and the function that runs it."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command; its exit status: 0, 1 for one that was stopped, 2 for arguments that cannot be used."""
+    """Runs a command. Returns its exit status: 0, 1 for a stopped command, 2 for unusable arguments."""
     description = "Monte-Carlo planners on games: play, matches, experiments of papers and benchmarks."
     parser = argparse.ArgumentParser(prog="ucd", description=description, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"ucd {ucd_envs.__version__}")

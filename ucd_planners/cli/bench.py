@@ -1,4 +1,4 @@
-"""`ucd bench`: how fast planners and environments are."""
+"""Subcommand `ucd bench`: the speed of planners and environments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ucd_envs import registry
 from ucd_planners.cli.console import rich, table, usage
 
 PEER_OF = {"planners": "openspiel", "envs": "pettingzoo", "foreign": "python"}
-"""The peer of each benchmark."""
+"""Peer of each benchmark."""
 WORDS = {"planners": "planners", "envs": "environments", "foreign": "planners in environments of others"}
 
 
@@ -76,7 +76,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _cases(arguments: argparse.Namespace, bench: Any) -> list[Any]:
-    """What to measure. Raises ValueError or TypeError for arguments that are wrong, or that would change nothing."""
+    """Returns the cases to measure. Raises ValueError or TypeError for arguments that are wrong or would have no effect."""
     from ucd_envs.settings import integer
     from ucd_planners.planner import MOST_EDGES
 
@@ -102,7 +102,7 @@ def _cases(arguments: argparse.Namespace, bench: Any) -> list[Any]:
 
 
 def _show(rows: list[dict[str, Any]]) -> None:
-    """One line a row; the peer's name stands in the head of its column."""
+    """Prints one line a row. The peer's name stands in the head of its column."""
     peer = rows[0].get("peer")
     titles = {"game": "game", "planner": "planner", "playouts": "playouts", "playouts_per_s": "playouts/s"}
     titles |= {

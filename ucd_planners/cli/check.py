@@ -1,4 +1,4 @@
-"""`ucd check`: whether a game, a selection or a policy keeps its promises."""
+"""Subcommand `ucd check`: tests whether a game, a selection or a policy follows its interface."""
 
 from __future__ import annotations
 

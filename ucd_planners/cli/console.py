@@ -1,4 +1,4 @@
-"""What the commands share: arguments that cannot be used, settings of games, tables and progress bars."""
+"""Common parts of the commands: errors of usage, settings of games, tables and progress bars."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ucd_envs import registry
 
 
 class UsageError(Exception):
-    """Arguments that cannot be used; its text tells why."""
+    """Raised for unusable arguments; the text gives the reason."""
 
 
 @contextmanager
 def usage() -> Iterator[None]:
-    """Turns what wrong arguments raise into a UsageError; for the part of a command that only reads its arguments."""
+    """Turns errors from wrong arguments into a UsageError, for the part of a command that only reads its arguments."""
     try:
         yield
     except (ValueError, TypeError, ImportError) as error:
@@ -24,7 +24,7 @@ def usage() -> Iterator[None]:
 
 
 def game_from(text: str | None) -> tuple[str | None, dict[str, Any]]:
-    """Returns the name and the settings of a game written as my_module:rules(size=5), or of a name alone.
+    """Returns name and settings of a game written as my_module:rules(size=5), or of a name alone.
 
     Raises ValueError for a text with brackets that does not parse.
     """
@@ -39,7 +39,7 @@ def game_from(text: str | None) -> tuple[str | None, dict[str, Any]]:
 
 
 def settings_from(words: Sequence[str], game: str | None) -> dict[str, Any]:
-    """A game's settings from the options that are not the command's own: --size 5 or --size=5; --swap alone is true.
+    """Returns a game's settings from the options that are not the command's own: --size 5 or --size=5; --swap alone is true.
 
     Raises ValueError for a word that belongs to no option, an unknown game, and options without a game.
     """
@@ -65,7 +65,7 @@ def settings_from(words: Sequence[str], game: str | None) -> dict[str, Any]:
 
 
 def folder(name: str) -> Path:
-    """A folder, made if there is none. Raises ValueError if that is not possible."""
+    """Returns a folder, created if necessary. Raises ValueError if that is not possible."""
     place = Path(name)
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -75,7 +75,7 @@ def folder(name: str) -> Path:
 
 
 def rich() -> Any:
-    """The library that draws tables and progress bars."""
+    """Returns the library that draws tables and progress bars."""
     try:
         import rich.box
         import rich.console
@@ -87,7 +87,8 @@ def rich() -> Any:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Prints a table; words to the left, numbers to the right; as wide as it must be, since rich would cut numbers off."""
+    """Prints a table, words to the left and numbers to the right. It is as wide as necessary, since rich would cut off
+    numbers."""
     library = rich()
     drawn = library.table.Table(box=library.box.SIMPLE_HEAD, pad_edge=False)
     for i, column in enumerate(columns):
@@ -100,7 +101,8 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 @contextmanager
 def progress(total: int, unit: str) -> Iterator[Callable[[], None]]:
-    """A progress bar on a terminal's standard error, gone at the end; what it gives is called as each of `total` is done."""
+    """Shows a progress bar on a terminal's standard error and removes it at the end. Yields a function to call after each of
+    `total` steps."""
     library = rich()
     console = library.console.Console(stderr=True)
     with library.progress.Progress(

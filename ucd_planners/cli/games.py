@@ -1,4 +1,4 @@
-"""`ucd games`: the games that there are."""
+"""Subcommand `ucd games`: lists the available games."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ucd gtp`: a planner as a GTP engine on standard input and output."""
+"""Subcommand `ucd gtp`: a planner as a GTP engine on standard input and output."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 from ucd_planners.cli.console import usage
 
 PLAYOUTS = 10_000
-"""Of a move, where neither the command nor the planner's text has a budget."""
+"""Playouts of a move, where neither the command nor the planner's text has a budget."""
 MAX_NODES = 5_000_000
-"""Of a planner whose text does not say, since an analysis may go on for hours."""
+"""Limit on nodes of a planner whose text has none, since an analysis may run for hours."""
 
 
 def add(commands: Any) -> None:
@@ -69,6 +69,6 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _write(text: str) -> None:
-    """Text that reaches the controller at once, whatever its terminal can show."""
+    """Writes text to the controller at once, as UTF-8, which every move's name survives."""
     sys.stdout.buffer.write(text.encode())
     sys.stdout.buffer.flush()

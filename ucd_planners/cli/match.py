@@ -1,4 +1,4 @@
-"""`ucd match`: two planners against each other or against programs that speak GTP, or one planner alone."""
+"""Subcommand `ucd match`: two planners against each other or against GTP programs, or one planner alone."""
 
 from __future__ import annotations
 
@@ -87,7 +87,8 @@ def _play(arguments: argparse.Namespace, team: Any) -> int:
 
 
 def _keeper(match: Any, name: str) -> Callable[[Any], None]:
-    """Writes a game to its SGF file. Raises ValueError or ImportError, before any game, for what cannot be written."""
+    """Returns a function that writes a game to its SGF file. Raises ValueError or ImportError, before any game, if that is
+    not possible."""
     from ucd_envs.formats import sgf
 
     rules = registry.make_rules(match.game, **match.settings)
@@ -107,7 +108,7 @@ def _keeper(match: Any, name: str) -> Callable[[Any], None]:
 
 
 def _sgf(match: Any, rules: Rules, game: Any) -> str:
-    """A game as SGF, each move with its planner's name, value and playouts."""
+    """Returns a game as SGF, each move with its planner's name, value and playouts."""
     from ucd_envs.formats import sgf
 
     names = [match.planners[side] for side in match.seats(game.number)]
@@ -123,7 +124,7 @@ def _sgf(match: Any, rules: Rules, game: Any) -> str:
 def match_row(result: Any) -> dict[str, Any]:
     """Returns a match's result as one flat object, with percentages from 0 to 100.
 
-    Wins, draws and losses are None unless every game was one of them.
+    Wins, draws and losses are None unless every game was decided.
     """
     score = result.score()
     sides = range(len(result.match.planners))
@@ -153,17 +154,17 @@ def match_row(result: Any) -> dict[str, Any]:
 
 
 def percent(share: float) -> float | None:
-    """Returns a share in percent, None for no number."""
+    """Returns a share in percent, or None for NaN."""
     return None if math.isnan(share) else round(100 * share, 2)
 
 
 def _reasons(result: Any) -> dict[str, int]:
-    """Why games have failed, and how many so."""
+    """Returns the reasons for which games have failed, with the number of games for each."""
     return dict(Counter(game.failure for game in result.failures).most_common())
 
 
 def _failed(result: Any) -> str:
-    """What there is to say of games that failed, after a line break; nothing when there are none."""
+    """Returns text about failed games after a line break, empty when there are none."""
     if not result.failures:
         return ""
     head = f"failed, and counted for nobody: {len(result.failures)} of {result.match.games} games"
@@ -171,7 +172,7 @@ def _failed(result: Any) -> str:
 
 
 def _show(result: Any) -> None:
-    """Prints the table of a match, and everything else there is to say."""
+    """Prints the table of a match, and notes on its games."""
     row = match_row(result)
     names = ("first", "second") if len(result.match.planners) == 2 else ("only",)
     scores = [(name, result.score(i)) for i, name in enumerate(names)] + [("both", result.score())] * (len(names) - 1)
@@ -193,7 +194,7 @@ def _show(result: Any) -> None:
 
 
 def _cells(score: Any, decided: bool) -> list[str]:
-    """Returns the cells of a score, beside its name."""
+    """Returns the cells of a score, without its name."""
     low, high = score.interval if score.decided == decided else mean_interval(score.payoffs)
     interval = f"{100 * low:.1f} to {100 * high:.1f}"
     if decided:

@@ -1,4 +1,4 @@
-"""`ucd play`: a person at the terminal against a planner, or one of the two alone."""
+"""Subcommand `ucd play`: a person at the terminal against a planner, or either alone."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ucd_envs.rules import State
 from ucd_planners.cli.console import usage
 
 SEATS = ("first", "second", "both", "none")
-"""What a person plays: one seat, the others being the planner's, all seats, or none of them."""
+"""Seats of the person: one seat, with the planner in the others, all seats, or none."""
 PLAYOUTS = 10_000
-"""Of a move, where neither the command nor the planner's text has a budget."""
+"""Playouts of a move, where neither the command nor the planner's text has a budget."""
 
 
 def add(commands: Any) -> None:
@@ -61,18 +61,18 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 class Table:
-    """A game under way, with people in some of the seats and a planner in the others."""
+    """A game in progress, with people in some of the seats and a planner in the others."""
 
     def __init__(self, state: State, planner: Any, people: set[int]) -> None:
         self.states = [state]
         """All positions so far, the present one last."""
         self.planner, self.people = planner, people
         self.left = False
-        """Whether the person has had enough."""
+        """Whether the person has quit."""
 
     @property
     def state(self) -> State:
-        """The present position."""
+        """Returns the present position."""
         return self.states[-1]
 
     def play(self) -> None:
@@ -91,7 +91,7 @@ class Table:
         print("\n" + pictures.text(self.state), flush=True)
 
     def asked(self) -> str:
-        """What the person types for the next move, in lower case."""
+        """Returns the person's input for the next move, in lower case."""
         question = "your move" if len(self.people) == 1 else f"move of player_{self.state.player}"
         while True:
             try:
@@ -103,7 +103,7 @@ class Table:
                 raise KeyboardInterrupt from None
 
     def obey(self, word: str) -> None:
-        """Does what a command says, or plays a move; for anything else prints one sentence."""
+        """Runs a command or plays a move. Prints one sentence for anything else."""
         if word in COMMANDS:
             COMMANDS[word][0](self)
             return
@@ -127,7 +127,7 @@ class Table:
         self.show()
 
     def reply(self) -> None:
-        """Lets the planner move and says what it thinks of it."""
+        """Lets the planner move and prints its move and value."""
         result = self.searched()
         place = list(result.actions).index(result.action)
         whose = f"player_{self.state.player}: " if self.state.rules.players > 1 else ""
@@ -136,14 +136,14 @@ class Table:
         self.move(result.action)
 
     def searched(self) -> Any:
-        """A search from the present position. Raises KeyboardInterrupt after Ctrl-C."""
+        """Returns a search from the present position. Raises KeyboardInterrupt after Ctrl-C."""
         result = self.planner.search(self.state)
         if result.stopped == "interrupt":
             raise KeyboardInterrupt
         return result
 
     def names(self) -> list[str]:
-        """The legal moves as the game writes them."""
+        """Returns the legal moves as the game writes them."""
         return [self.state.action_name(action) for action in self.state.legal_actions()]
 
     def hint(self) -> None:
@@ -165,13 +165,13 @@ class Table:
         self.show()
 
     def explain(self) -> None:
-        """Prints what can be typed."""
+        """Prints the available commands."""
         print(f"a move, such as {self.names()[0]}, or one of these words:")
         for word, (_, purpose) in COMMANDS.items():
             print(f"  {word:6} {purpose}")
 
     def leave(self) -> None:
-        """Ends the game before its end."""
+        """Quits the game."""
         self.left = True
 
 
@@ -182,11 +182,11 @@ COMMANDS: dict[str, tuple[Callable[[Table], None], str]] = {
     "undo": (Table.undo, "takes back your last move and what was played since"),
     "quit": (Table.leave, "ends the game"),
 }
-"""What a person can type besides moves, and what it is good for."""
+"""Commands beside moves: function and help text."""
 
 
 def outcome(state: State, people: set[int]) -> str:
-    """Who has won a finished game, and each player's payoff; `people` are the seats of the person who reads it."""
+    """Returns the winner of a finished game and each player's payoff in words. `people` are the seats of the reader."""
     payoffs = state.payoffs()
     if len(payoffs) == 1:
         return f"the game is over: payoff {payoffs[0]:.3g}"

@@ -1,4 +1,4 @@
-"""`ucd profile`: what a planner's playouts are like."""
+"""Subcommand `ucd profile`: statistics of a planner's playouts."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _states(arguments: argparse.Namespace) -> list[Any]:
-    """The positions. Raises ValueError, TypeError or ImportError for arguments that name none."""
+    """Returns the positions. Raises ValueError, TypeError or ImportError for arguments that name none."""
     from ucd_envs.settings import integer
 
     if arguments.sgf is None:
@@ -98,7 +98,7 @@ def _states(arguments: argparse.Namespace) -> list[Any]:
 
 
 def _row(text: str, found: Any) -> dict[str, Any]:
-    """A profile as one object; shares are in percent."""
+    """Returns a profile as one object, with shares in percent."""
     share = {
         name: None if count is None else round(100 * count / max(total, 1), 2)
         for name, count, total in (
@@ -112,7 +112,7 @@ def _row(text: str, found: Any) -> dict[str, Any]:
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
-    """A row of the table."""
+    """Returns a row of the table."""
     shares = ["" if row[name] is None else f"{row[name]:.1f}" for name in ("near", "pattern", "near_pattern")]
     suggested = ", ".join(f"{share:.1f} {policy}" for policy, share in row["suggested"])
     return [row["planner"], f"{row['playouts']:,}", f"{row['moves'] / max(row['playouts'], 1):.1f}", *shares, suggested]

@@ -1,4 +1,4 @@
-"""`ucd reproduce`: the experiments of papers."""
+"""Subcommand `ucd reproduce`: the experiments of papers."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _labels(words: list[str]) -> dict[str, list[str]]:
-    """What --only asks for. Raises ValueError for words that are not COLUMN=LABEL."""
+    """Returns the selection of --only. Raises ValueError for words that are not COLUMN=LABEL."""
     labels: dict[str, list[str]] = {}
     for word in words:
         column, equals, text = word.partition("=")
@@ -79,13 +79,13 @@ def _labels(words: list[str]) -> dict[str, list[str]]:
 
 
 def _object(chosen: Any, report: Any) -> dict[str, Any]:
-    """A report as one object."""
+    """Returns a report as one object."""
     about = {"experiment": chosen.name, "title": chosen.title, "source": chosen.source}
     return {**about, "missing_games": report.missing, "rows": report.rows, "files": [str(path) for path in report.files]}
 
 
 def _show(chosen: Any, report: Any, total: int) -> None:
-    """The table of the settings that have games, and what else there is to say; total: games that were asked for."""
+    """Prints the table of the settings that have games, and notes. `total` is the number of games asked for."""
     played = [row for row in report.rows if row["games"]]
     print(f"{chosen.title} {chosen.source}")
     if played:
@@ -108,7 +108,7 @@ def _show(chosen: Any, report: Any, total: int) -> None:
 
 
 def _cell(column: str, value: Any) -> str:
-    """A number as people read it."""
+    """Returns a number in readable form."""
     if value is None:
         return ""
     if column in ("percent", "standard_error", "paper"):

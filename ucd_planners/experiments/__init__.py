@@ -1,4 +1,4 @@
-"""The experiments of papers, run again: one module a paper."""
+"""The experiments of papers, reproduced: one module for each paper."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ MODULES = {
     **dict.fromkeys(("cmc", "cmc-hex", "cmc-go"), "cmc"),
     **dict.fromkeys(("bhrf", "bhrf-playouts", "bhrf-epsilon"), "bhrf"),
 }
-"""The module of every experiment; it is imported when the experiment is first asked for."""
+"""Module of every experiment, imported on first use of the experiment."""
 
 
 def experiment_named(name: str) -> Experiment:
-    """Returns an experiment by its name, a reference `package.module:name`, or an entry point of the group `ucd.experiments`.
+    """Returns an experiment by its name, a reference `package.module:name`, or an entry point of the group
+    `ucd.experiments`.
 
     Raises ValueError with one sentence for a name that stands for none.
     """

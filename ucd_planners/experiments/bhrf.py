@@ -1,8 +1,8 @@
 """The experiments of [BHRF section 4]: Fabbri, Armetta, Duchene and Hassas.
 
-Go against the same program whose playouts are random: RAVE with an expert's initial statistics for new nodes in both. The paper
-gives its gain over 50 percent of wins. Beside BHRF the tables have the policies that it is compared with or builds on, at equal
-playouts and in equal time. Komi is 7.5; the larger boards and budgets take days, and shorter ones come first.
+Go against the same program with random playouts: RAVE with an expert's initial statistics for new nodes in both. The paper
+gives its gain over 50 percent of wins. Beside BHRF the tables have the policies that it is compared with or builds on, at
+equal playouts and in equal time. Komi is 7.5. The larger boards and budgets take days, so the shorter ones come first.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ POLICIES = {
     "N-grams": "n_grams",
     "Pool-RAVE": "pool_rave",
 }
-"""BHRF with its two choices, and the others, each always asked but Pool-RAVE."""
+"""Policies of the tables: BHRF with its two choices, and the others. Each is always active except Pool-RAVE."""
 BUDGETS: Mapping[str, Mapping[str, Any]] = {
     "10k": {"playouts": 10_000},
     "0.1 s": {"seconds": 0.1},
@@ -32,30 +32,30 @@ BUDGETS: Mapping[str, Mapping[str, Any]] = {
     "1 s": {"seconds": 1.0},
 }
 TABLE_1 = {"9": {"10k": 67.3, "30k": 66.9, "100k": 68.0}, "19": {"10k": 74.3, "30k": 76.6, "100k": 77.7}}
-"""[BHRF Table 1]: 50 and the gain in percent of soft-UCT, by board and playouts."""
+"""[BHRF Table 1]: 50 plus the gain in percent of soft-UCT, by board and playouts."""
 PLAYOUTS = tuple(str(1000 * thousand) for thousand in range(1, 11))
-"""Of BHRF in Figure 5, against 10,000."""
+"""Playouts of BHRF in Figure 5, against 10,000."""
 EPSILONS = ("0", "5", "15", "25", "50", "75", "100")
-"""In percent."""
+"""Values of epsilon in percent."""
 FIGURE_11 = {"19": {("soft-UCT", "15"): 61.0, ("last reply", "25"): 61.0}}
-"""[BHRF Figure 11], text: the best of both, 11 percent."""
+"""[BHRF Figure 11], text: the best of both choices, 11 percent."""
 BOARDS: Mapping[str, Mapping[str, Any]] = {"9": {"playouts": 10_000}, "19": {"playouts": 30_000}}
-"""The boards of Figure 11 here with their budgets; the paper has the second."""
+"""Boards of Figure 11 here, with their budgets. The paper has the second."""
 
 
 def program(policies: str = "", budget: str = "") -> str:
-    """The program with playout policies, and a budget of its own."""
+    """Returns the program with playout policies, and its own budget."""
     written = f"policies='{policies}'," if policies else ""
     return f"rave({written}initial='go_initial'{budget})"
 
 
 def settings_of(size: str) -> dict[str, Any]:
-    """Go as it is played here."""
+    """Returns the settings of Go in these experiments."""
     return {"size": int(size), "komi": 7.5}
 
 
 def table_settings(games: int, seed: int) -> list[Setting]:
-    """[BHRF Table 1] and the other policies. Raises ValueError for an odd number of games."""
+    """Returns [BHRF Table 1] with the other policies. Raises ValueError for an odd number of games."""
     return [
         Setting(
             {"board": size, "budget": budget, "policy": name},
@@ -69,7 +69,7 @@ def table_settings(games: int, seed: int) -> list[Setting]:
 
 
 def draw_table(rows: Sequence[Row]) -> Any:
-    """Points against random playouts over the budget, a panel for each board; crosses: the paper's soft-UCT."""
+    """Draws points against random playouts over the budget, a panel for each board; crosses: the paper's soft-UCT."""
     figure, axes = picture.panels([f"Go {size}x{size}" for size in TABLE_1], "budget", "points in percent")
     for axis, size in zip(axes, TABLE_1, strict=True):
         these = [row for row in rows if row["board"] == size]
@@ -81,7 +81,8 @@ def draw_table(rows: Sequence[Row]) -> Any:
 
 
 def playouts_settings(games: int, seed: int) -> list[Setting]:
-    """[BHRF Figure 5]: fewer playouts of BHRF against 10,000 random ones. Raises ValueError for an odd number of games."""
+    """Returns [BHRF Figure 5]: fewer playouts of BHRF against 10,000 random ones. Raises ValueError for an odd number of
+    games."""
     settings = []
     for playouts in PLAYOUTS:
         planner = program(POLICIES["soft-UCT"], f",playouts={playouts}")
@@ -91,7 +92,7 @@ def playouts_settings(games: int, seed: int) -> list[Setting]:
 
 
 def draw_playouts(rows: Sequence[Row]) -> Any:
-    """Points over the number of playouts."""
+    """Draws points over the number of playouts."""
     figure, (axis,) = picture.panels(["Go 9x9, against 10,000 random playouts"], "playouts", "points in percent")
     picture.lines(axis, rows, "playouts", PLAYOUTS, "policy")
     picture.level(axis, 50.0, "even", "--")
@@ -100,7 +101,8 @@ def draw_playouts(rows: Sequence[Row]) -> Any:
 
 
 def epsilon_settings(games: int, seed: int) -> list[Setting]:
-    """[BHRF Figure 11]: BHRF before an expert's playouts, against the expert's alone. Raises ValueError for an odd number."""
+    """Returns [BHRF Figure 11]: BHRF before an expert's playouts, against the expert's alone. Raises ValueError for an odd
+    number of games."""
     settings = []
     for size, budget in BOARDS.items():
         for name in ("soft-UCT", "last reply"):
@@ -114,7 +116,7 @@ def epsilon_settings(games: int, seed: int) -> list[Setting]:
 
 
 def draw_epsilon(rows: Sequence[Row]) -> Any:
-    """Points over epsilon, a panel for each board; crosses: the paper's best."""
+    """Draws points over epsilon, a panel for each board; crosses: the paper's best."""
     figure, axes = picture.panels(
         [f"Go {size}x{size}, expert playouts" for size in BOARDS], "epsilon in percent", "points in percent"
     )
@@ -156,4 +158,4 @@ EXPERIMENTS = {
         draw=draw_epsilon,
     ),
 }
-"""All by name."""
+"""Experiments by name."""

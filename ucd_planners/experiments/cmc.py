@@ -1,9 +1,9 @@
 """The experiments of [CMC section 6], and the same in two more games: Rimmel and Teytaud, 2010.
 
-Havannah, 1,000 playouts a move for both sides, contextual Monte Carlo against the same UCT without. The paper does not name
-the base: 5, 6 and 8 are run; the exploration constant is 0.3 here. Its Figure 3 has two plots: over prob, at B = 0, and over B,
-at a fixed prob that the text says is 75 and the caption 35, so both are run. Beyond the paper: Hex 7x7 and Go 9x9, at equal
-playouts and in equal time.
+Havannah, 1,000 playouts a move for both sides, contextual Monte Carlo against the same UCT without it. The paper does not
+name the base: 5, 6 and 8 are run. The exploration constant is 0.3 here; the paper's formulas have sqrt(2 ln n / n). Its
+Figure 3 has two plots: over prob at B = 0, and over B at a fixed prob. The text says that this prob is 75 and the caption
+35, so both are run. Beyond the paper: Hex 7x7 and Go 9x9, at equal playouts and in equal time.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ucd_planners.experiments.experiment import Experiment, Row, Setting
 UCT = "uct(c=0.3)"
 PROBS = ("0", "20", "35", "50", "75", "100")
 THRESHOLDS = ("0", "20", "40", "60", "80", "100")
-"""B. Both in percent."""
+"""Values of B. Both are in percent."""
 FIXED = ("35", "75")
-"""The probs of the second plot."""
+"""Fixed values of prob in the second plot."""
 BASES = ("5", "6", "8")
 BUDGETS: Mapping[str, Mapping[str, Any]] = {"1000 playouts": {"playouts": 1000}, "0.01 seconds": {"seconds": 0.01}}
 PAPER = {("35", "0"): 57.0, ("35", "100"): 50.0, ("75", "0"): 56.0, ("75", "100"): 50.0}
@@ -29,17 +29,17 @@ PAPER = {("35", "0"): 57.0, ("35", "100"): 50.0, ("75", "0"): 56.0, ("75", "100"
 
 
 def pairs() -> list[tuple[str, str]]:
-    """prob and B of all points."""
+    """Returns prob and B of all points."""
     return list(dict.fromkeys([(prob, "0") for prob in PROBS] + [(prob, b) for prob in FIXED for b in THRESHOLDS]))
 
 
 def planner_of(prob: str, threshold: str) -> str:
-    """The notation of CMC."""
+    """Returns CMC in the notation of planners."""
     return f"cmc(prob={int(prob) / 100},threshold={int(threshold) / 100},c=0.3)"
 
 
 def havannah_settings(games: int, seed: int) -> list[Setting]:
-    """[CMC Figure 3]. Raises ValueError for an odd number of games."""
+    """Returns the settings of [CMC Figure 3]. Raises ValueError for an odd number of games."""
     return [
         Setting(
             {"base": base, "prob": prob, "B": threshold},
@@ -52,7 +52,8 @@ def havannah_settings(games: int, seed: int) -> list[Setting]:
 
 
 def other_settings(game: str, settings: Mapping[str, Any], games: int, seed: int) -> list[Setting]:
-    """The same in another game, at equal playouts and in equal time. Raises ValueError for an odd number of games."""
+    """Returns the settings of another game, at equal playouts and in equal time. Raises ValueError for an odd number of
+    games."""
     return [
         Setting(
             {"budget": name, "prob": prob, "B": threshold},
@@ -64,7 +65,7 @@ def other_settings(game: str, settings: Mapping[str, Any], games: int, seed: int
 
 
 def draw(game: str, line: str, rows: Sequence[Row]) -> Any:
-    """Points against UCT over prob and over B, a line for each label of `line`; crosses: the paper."""
+    """Draws points against UCT over prob and over B, a line for each label of `line`; crosses: the paper."""
     titles = [f"{game}, {fixed}" for fixed in ("B = 0", *(f"prob = {prob}" for prob in FIXED))]
     figure, axes = picture.panels(titles, "percent", "points in percent")
     shown = [([row for row in rows if row["B"] == "0"], "prob", PROBS)]
@@ -107,4 +108,4 @@ EXPERIMENTS = {
         draw=partial(draw, "Go 9x9", "budget"),
     ),
 }
-"""All by name."""
+"""Experiments by name."""

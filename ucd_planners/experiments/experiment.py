@@ -1,6 +1,6 @@
-"""An experiment of a paper: contests, the paper's figures for them, and how ours are told.
+"""An experiment of a paper: its matches, the paper's figures for them, and the report of ours.
 
-Its games lie in a store, so a run that ended early goes on where it was, and one that asks for more games adds to it.
+Its games lie in a store. A run that ended early continues where it stopped, and one that asks for more games adds to it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ucd_planners.experiments import picture
 from ucd_planners.intervals import mean_interval, sample_error
 
 Row = dict[str, Any]
-"""What is known of a setting, by column: labels are text, the rest are numbers, None where there is none."""
+"""Results of a setting by column: labels are text, the rest are numbers, or None if unknown."""
 
 
 @dataclass(frozen=True)
@@ -29,16 +29,16 @@ class Setting:
     """One line of an experiment's table."""
 
     labels: Mapping[str, str]
-    """What tells it from the others, by column, such as {"planner": "ucd", "d1": "inf", "d2": "0", "d3": "1"}."""
+    """Labels that identify the setting, by column, such as {"planner": "ucd", "d1": "inf", "d2": "0", "d3": "1"}."""
     match: Match
     paper: float | None = None
-    """The paper's figure, where it gives one."""
+    """The paper's figure, if it gives one."""
 
 
 def measured(setting: Setting, games: Sequence[Game]) -> Row:
     """Returns the mean payoff of planner a in percent, with its standard error and its 95% interval, as in Score.
 
-    The row of a match of two planners has the number of distinct games as well. One planner's payoffs may be any fractions:
+    The row of a match of two planners also has the number of distinct games. One planner's payoffs may be any fractions, so
     their error and interval are those of a sample.
     """
     result = MatchResult(setting.match, list(games))
@@ -61,33 +61,33 @@ def _percent(share: float) -> float | None:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What a paper did, and how it is done here."""
+    """An experiment of a paper, and its settings here."""
 
     name: str
     title: str
     source: str
-    """Where in which paper."""
+    """Place in the paper."""
     claim: str
-    """The paper's words on its results, beyond the figures of the table."""
+    """The paper's statement of its results, beyond the figures of the table."""
     games: int
-    """How many games, or runs, of each setting the paper had."""
+    """Number of games, or runs, of each setting in the paper."""
     settings: Callable[[int, int], list[Setting]]
-    """The settings, given the number of games of each and the seed."""
+    """Returns the settings, given the number of games of each and the seed."""
     draw: Callable[[Sequence[Row]], Any]
-    """A matplotlib figure of the rows."""
+    """Returns a matplotlib figure of the rows."""
     measure: Callable[[Setting, Sequence[Game]], Row] = measured
-    """The row of a setting, given its games."""
+    """Returns the row of a setting, given its games."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a run of an experiment leaves."""
+    """The results of an experiment's run."""
 
     rows: list[Row]
     missing: int
-    """Games that were asked for and are not there, since the run was stopped."""
+    """Number of games that were asked for and are missing, since the run was stopped."""
     files: list[Path]
-    """The games, the rows and the picture; the games only where the others are of more games."""
+    """Files of the games, the rows and the picture. Only the games where the other files have more games."""
 
 
 def reproduce(
@@ -100,12 +100,12 @@ def reproduce(
     played: Sequence[Setting] | None = None,
     force: bool = False,
 ) -> Report:
-    """Plays what a store lacks of an experiment's settings, and writes the rows and the picture beside the store.
+    """Plays the games of an experiment's settings that a store lacks, and writes the rows and the picture beside the store.
 
-    jobs, executor, progress and Ctrl-C: as in play_matches; a run that was stopped reports what there is. played: the settings
-    of which games are played, by default all; the others have the games that the store has. force: whether a table and a
-    picture of more games are replaced; by default they stay.
-    Raises ImportError, before any game, when the library that draws is not there.
+    jobs, executor, progress and Ctrl-C: as in play_matches. A stopped run reports the games that it has. played: the
+    settings whose games are played, by default all; the others have the games in the store. force: whether a table and a
+    picture of more games are replaced; by default they stay. Raises ImportError, before any game, when the drawing library
+    is not installed.
     """
     picture.library()
     played = settings if played is None else played
@@ -130,7 +130,7 @@ def games_in(path: Path) -> int:
 
 
 def with_labels(settings: Sequence[Setting], labels: Mapping[str, Collection[str]]) -> list[Setting]:
-    """The settings that have one of the labels that are wanted of each column named.
+    """Returns the settings that have one of the wanted labels in each named column.
 
     Raises ValueError for a column or a label that no setting has.
     """
@@ -146,7 +146,7 @@ def with_labels(settings: Sequence[Setting], labels: Mapping[str, Collection[str
 
 
 def write_rows(rows: Sequence[Row], path: Path) -> None:
-    """Writes rows as comma-separated values, whole or not at all; what is not known is left empty."""
+    """Writes rows as comma-separated values, completely or not at all. Unknown values are left empty."""
     unfinished = path.with_name(path.name + ".part")
     with open(unfinished, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def library() -> Any:
-    """The library that draws. Raises ImportError, naming the extra that installs it."""
+    """Returns the drawing library. Raises ImportError, naming the extra that installs it."""
     try:
         import matplotlib.figure
     except ImportError:
@@ -18,7 +18,7 @@ def library() -> Any:
 
 
 def panels(titles: Sequence[str], across: str, up: str) -> tuple[Any, list[Any]]:
-    """A figure, and its panels side by side with one scale, given their titles and the names of what goes across and up."""
+    """Returns a figure and its panels side by side with a common scale, given their titles and the names of both axes."""
     figure = library().figure.Figure(figsize=(2 + 5.5 * len(titles), 4.5), layout="constrained")
     axes = list(figure.subplots(1, len(titles), sharey=True, squeeze=False)[0])
     for axis, title in zip(axes, titles, strict=True):
@@ -33,8 +33,8 @@ def lines(
 ) -> None:
     """Draws percentages with their standard errors, over the labels of column `across`, a line for each label of `line`.
 
-    The labels stand in the order of `places`, with equal room for each, since they may be words such as "inf". Lines are set
-    off a little from one another, so that their error bars can be told apart. `note` is added to their names.
+    The labels stand in the order of `places` at equal distances, since they may be words such as "inf". Lines are shifted a
+    little from each other, so that their error bars do not overlap. `note` is added to their names.
     """
     names = list(dict.fromkeys(row[line] for row in rows))
     for i, name in enumerate(names):
@@ -53,14 +53,15 @@ def lines(
 
 
 def paper(axis: Any, rows: Sequence[dict[str, Any]], across: str, places: Sequence[str]) -> None:
-    """Draws the paper's figures of rows, if there are any, as crosses over the labels of column `across`; equal ones once."""
+    """Draws the paper's figures of rows, if there are any, as crosses over the labels of column `across`. Equal ones are
+    drawn once."""
     told = sorted({(places.index(row[across]), row["paper"]) for row in rows if row["paper"] is not None})
     if told:
         axis.plot(*zip(*told, strict=True), "kx", label="the paper", zorder=3)
 
 
 def legend(figure: Any) -> None:
-    """Names what the panels show, each thing once, to the right of all panels."""
+    """Names everything shown, once each, to the right of all panels."""
     shown: dict[str, Any] = {}
     for axis in figure.axes:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
@@ -69,13 +70,13 @@ def legend(figure: Any) -> None:
 
 
 def level(axis: Any, percent: float | None, label: str, style: str) -> None:
-    """Draws a horizontal line, if there is a percentage to draw."""
+    """Draws a horizontal line at a percentage, if there is one."""
     if percent is not None:
         axis.axhline(percent, linestyle=style, color="gray", label=label)
 
 
 def save(figure: Any, path: Path) -> None:
-    """Writes a figure as SVG, whole or not at all; equal figures give equal files."""
+    """Writes a figure as SVG, completely or not at all. Equal figures give equal files."""
     unfinished = path.with_name(path.name + ".part")
     with library().rc_context({"svg.hashsalt": path.stem}):
         figure.savefig(unfinished, format="svg", metadata={"Date": None})

@@ -1,6 +1,6 @@
 """The experiments of [UCD section 4]: Saffidine, Cazenave and Mehat, 2012.
 
-LeftRight is made of transpositions; Hex 5x5 is a real game with few of them. All planners have c = 0.3.
+LeftRight consists of transpositions; Hex 5x5 is a real game with few of them. All planners have c = 0.3.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ READINGS = {
     "all": "expand=all",
     "all, kept": "expand=all,reuse_graph=true",
 }
-"""What the paper leaves open, as options of a planner: the final move by mean, playouts kept at nodes, first-play urgency, the
-graph kept between moves, and all positions of a simulation added."""
+"""Details that the paper leaves open, as options of a planner: the final move by mean, playouts stored at nodes, first-play
+urgency, the graph kept between moves, and all positions of a simulation added."""
 
 
 def ucd(d1: str, d2: str, d3: str) -> str:
-    """The planner of these depths."""
+    """Returns the planner of these depths."""
     return f"ucd(d1={d1},d2={d2},d3={d3},c=0.3)"
 
 
 def labels(planner: str, d1: str = "", d2: str = "", d3: str = "") -> dict[str, str]:
-    """What tells a setting from the others of these experiments."""
+    """Returns labels that identify a setting in these experiments."""
     return {"planner": planner, "d1": d1, "d2": d2, "d3": d3}
 
 
@@ -44,7 +44,7 @@ def leftright(planner: str, games: int, seed: int) -> Match:
 
 
 def leftright_settings(games: int, seed: int) -> list[Setting]:
-    """[UCD Figure 4]: 300 steps, 100 playouts a move. The figures of the paper are those of its words."""
+    """Returns the settings of [UCD Figure 4]: 300 steps, 100 playouts a move. The paper's figures are taken from its text."""
 
     def run(planner: str) -> Match:
         return leftright(planner, games, seed)
@@ -62,9 +62,10 @@ def leftright_settings(games: int, seed: int) -> list[Setting]:
 
 
 def hex_settings(games: int, seed: int) -> list[Setting]:
-    """[UCD Figures 5 and 6]: Hex 5x5 opened at b2, against plain UCT, 1,000 playouts a move for both.
+    """Returns the settings of [UCD Figures 5 and 6]: Hex 5x5 opened at b2, against plain UCT, 1,000 playouts a move for
+    both.
 
-    The figures of the paper are those of its words. Raises ValueError for an odd number of games.
+    The paper's figures are taken from its text. Raises ValueError for an odd number of games.
     """
 
     def match(planner: str) -> Match:
@@ -80,13 +81,13 @@ def hex_settings(games: int, seed: int) -> list[Setting]:
 
 
 def under(reading: str, planner: str) -> str:
-    """A planner with the options of a reading."""
+    """Returns a planner with the options of a reading."""
     options = READINGS[reading]
     return f"{planner[:-1]},{options})" if options else planner
 
 
 def leftright_readings(games: int, seed: int) -> list[Setting]:
-    """Plain UCT, update-all and UCD (0, 0, 0) on LeftRight under each reading."""
+    """Returns plain UCT, update-all and UCD (0, 0, 0) on LeftRight under each reading."""
     settings = []
     for reading in READINGS:
         for name, planner, paper in (("uct", UCT, 81.5), ("update_all", UPDATE_ALL, 77.7), ("ucd", ucd("0", "0", "0"), None)):
@@ -98,7 +99,7 @@ def leftright_readings(games: int, seed: int) -> list[Setting]:
 
 
 def hex_readings(games: int, seed: int) -> list[Setting]:
-    """The best planner of the paper, the simple way and update-all on Hex under each reading, against UCT under the same."""
+    """Returns the paper's best planner, the simple way and update-all on Hex under each reading, against UCT under the same."""
     settings = []
     for reading in READINGS:
         opponent = UCT if reading == "nodes" else under(reading, UCT)
@@ -117,7 +118,7 @@ def hex_readings(games: int, seed: int) -> list[Setting]:
 
 
 def draw_readings(title: str) -> Callable[[Sequence[Row]], Any]:
-    """Draws percent over readings, with a mark for each planner."""
+    """Returns a function that draws percent over readings, with a mark for each planner."""
 
     def draw(rows: Sequence[Row]) -> Any:
         figure, (axis,) = picture.panels([title], "reading", "percent")
@@ -129,14 +130,14 @@ def draw_readings(title: str) -> Callable[[Sequence[Row]], Any]:
 
 
 def percent_of(rows: Sequence[Row], planner: str) -> float | None:
-    """The percentage of a planner that has one row."""
+    """Returns the percentage of a planner that has one row, else None."""
     (row,) = (row for row in rows if row["planner"] == planner)
     percent: float | None = row["percent"]
     return percent
 
 
 def draw_leftright(rows: Sequence[Row]) -> Any:
-    """Steps to the left over d1; crosses: d2 = 1."""
+    """Draws steps to the left over d1; crosses: d2 = 1."""
     figure, (axis,) = picture.panels(["LeftRight, 300 steps, 100 playouts a move"], "d1", "steps to the left in percent")
     picture.lines(axis, [row for row in rows if row["d2"] == "0"], "d1", LEFTRIGHT_DEPTHS, "d3")
     picture.lines(axis, [row for row in rows if row["d2"] == "1"], "d1", LEFTRIGHT_DEPTHS, "d3", "x", ", d2 = 1")
@@ -147,7 +148,7 @@ def draw_leftright(rows: Sequence[Row]) -> Any:
 
 
 def draw_hex(rows: Sequence[Row]) -> Any:
-    """Points against UCT over d1, one panel for each d2."""
+    """Draws points against UCT over d1, one panel for each d2."""
     titles = [f"Hex 5x5 against UCT, 1,000 playouts a move, d2 = {d2}" for d2 in "01"]
     figure, axes = picture.panels(titles, "d1", "points in percent")
     for axis, d2 in zip(axes, "01", strict=True):
@@ -196,4 +197,4 @@ EXPERIMENTS = {
         draw=draw_readings("Hex 5x5 against UCT, under each reading"),
     ),
 }
-"""All by name."""
+"""Experiments by name."""

@@ -1,8 +1,8 @@
 """The experiments of [UCD section 4] on Go 6x6: Saffidine, Cazenave and Mehat, 2012.
 
-Komi 5.5, 10,000 playouts a move for both sides. The paper does not give its rule of ko; here it is the simple one, with which
-positions reached in different orders meet. Nor does it give the weight of RAVE, its exploration constant and the opponent's
-RAVE constant in Table 2; here they are those of selection/rave.py, 0, and the best of the table, 0.0002.
+Komi 5.5, 10,000 playouts a move for both sides. The paper does not give its ko rule. Here it is the simple one, with which
+different move orders reach equal positions. Nor does the paper give the weight of RAVE, its exploration constant and, in
+Table 2, the opponent's RAVE constant. Here they are those of selection/rave.py, 0, and the best of the table, 0.0002.
 """
 
 from __future__ import annotations
@@ -36,13 +36,14 @@ TABLE_1 = {
 """[UCD Table 1]: percent of wins by (d1, d2, d3), for each c."""
 BIASES = ("0.0001", "0.0002", "0.0004", "0.0008", "0.0016", "0.0032", "0.0064")
 RAVE = "rave(bias=0.0002,stop_early=true)"
-"""Standard RAVE, the opponent, with the constant that the paper's best result has."""
+"""Standard RAVE, the opponent, with the constant of the paper's best result."""
 TABLE_2 = {"0": (48.0, 52.0, 47.5, 45.5, 49.0, 47.5, 39.0), "1": (32.0, 38.0, 36.0, 33.0, 31.5, 37.5, 30.5)}
-"""[UCD Table 2]: percent of wins by depth mean, for each constant, with depth RAVE 1."""
+"""[UCD Table 2]: percent of wins by depth of the mean, for each constant, with a RAVE depth of 1."""
 
 
 def go_settings(games: int, seed: int) -> list[Setting]:
-    """[UCD Table 1]: UCD against UCT without a table, c = 0.4. Raises ValueError for an odd number of games."""
+    """Returns the settings of [UCD Table 1]: UCD against UCT without a table, c = 0.4. Raises ValueError for an odd number
+    of games."""
     settings = []
     for (d1, d2, d3), percents in TABLE_1.items():
         for c, percent in zip(CONSTANTS, percents, strict=True):
@@ -53,7 +54,7 @@ def go_settings(games: int, seed: int) -> list[Setting]:
 
 
 def draw_go(rows: Sequence[Row]) -> Any:
-    """Points against UCT over c, a panel for each d2 and d3; crosses: the paper."""
+    """Draws points against UCT over c, a panel for each d2 and d3; crosses: the paper."""
     pairs = [(d2, d3) for d2 in "01" for d3 in "01"]
     figure, axes = picture.panels([f"Go 6x6 against UCT, d2 = {d2}, d3 = {d3}" for d2, d3 in pairs], "c", "points in percent")
     for axis, pair in zip(axes, pairs, strict=True):
@@ -66,7 +67,7 @@ def draw_go(rows: Sequence[Row]) -> Any:
 
 
 def rave_settings(games: int, seed: int) -> list[Setting]:
-    """[UCD Table 2]: RAVE-UCD against standard RAVE. Raises ValueError for an odd number of games."""
+    """Returns the settings of [UCD Table 2]: RAVE-UCD against standard RAVE. Raises ValueError for an odd number of games."""
     settings = []
     for depth_mean, percents in TABLE_2.items():
         for bias, percent in zip(BIASES, percents, strict=True):
@@ -77,7 +78,7 @@ def rave_settings(games: int, seed: int) -> list[Setting]:
 
 
 def draw_rave(rows: Sequence[Row]) -> Any:
-    """Points against RAVE over the constant; crosses: the paper."""
+    """Draws points against RAVE over the constant; crosses: the paper."""
     figure, (axis,) = picture.panels(["Go 6x6 against RAVE, depth RAVE 1"], "RAVE constant", "points in percent")
     picture.lines(axis, rows, "bias", BIASES, "depth_mean")
     picture.lines(axis, papers(rows), "bias", BIASES, "depth_mean", "x:", ", the paper")
@@ -87,7 +88,7 @@ def draw_rave(rows: Sequence[Row]) -> Any:
 
 
 def papers(rows: Sequence[Row]) -> list[Row]:
-    """The rows with the paper's figures in place of ours."""
+    """Returns the rows with the paper's figures in place of ours."""
     return [{**row, "percent": row["paper"], "standard_error": 0.0} for row in rows]
 
 
@@ -111,4 +112,4 @@ EXPERIMENTS = {
         draw=draw_rave,
     ),
 }
-"""All by name."""
+"""Experiments by name."""

@@ -1,1 +1,1 @@
-"""Searched graphs for other programs, and their pictures."""
+"""Exports and pictures of searched graphs."""

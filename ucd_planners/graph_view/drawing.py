@@ -1,4 +1,4 @@
-"""A picture of a searched graph, by matplotlib, which is imported when it is first needed: pip install 'ucd-planners[plot]'."""
+"""A picture of a searched graph by matplotlib, imported on first use: pip install 'ucd-planners[plot]'."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ucd_planners.graph_view.layers import placed, rows_of
 from ucd_planners.graph_view.networkx import most_visited
 
 FORMATS = (".svg", ".png", ".pdf")
-"""Pictures by the ending of their file's name."""
+"""Picture formats, by file extension."""
 PAPER, INK, LINE = "#faf7f0", "#3c3834", "#a8a094"
 KINDS = {
     "position": ("position", "#9fbfe3", "o"),
     "transposition": ("reached by several moves", "#f0a83c", "o"),
     "over": ("end of the game", "#d9d3c6", "s"),
 }
-"""Kinds of positions: words of the legend, colour and shape."""
+"""Kinds of positions: legend, colour and shape."""
 UNDATED = {".svg": "Date", ".pdf": "CreationDate"}
-"""Metadata that is left out, so that the same graph gives the same file."""
+"""Metadata that is left out, so that equal graphs give equal files."""
 ALONG = (0.6, 0.72, 0.48, 0.38, 0.8, 0.29)
 """Places of a move's name along its line, best first."""
 LETTER = 0.14
@@ -28,12 +28,12 @@ LETTER = 0.14
 
 
 def draw(graph: Any, path: str | Path, most: int = 60) -> None:
-    """Writes a picture of a graph that to_networkx has made: SVG, PNG or PDF, by the ending of the file's name.
+    """Writes a picture of a graph made by to_networkx: SVG, PNG or PDF, by the file extension.
 
-    Positions stand in rows by ply, larger with more playouts, and those reached in several ways are orange;
-    lines are moves, broader with more playouts. Of larger graphs the most visited positions, `most` of them, are drawn.
+    Positions stand in rows by ply, larger with more playouts. Positions reached in several ways are orange. Lines are moves,
+    broader with more playouts. Of larger graphs only the `most` most visited positions are drawn.
 
-    Raises ImportError without matplotlib, and TypeError or ValueError for another ending and a `most` below 1.
+    Raises ImportError without matplotlib, and TypeError or ValueError for another extension and a `most` below 1.
     """
     try:
         import matplotlib
@@ -79,7 +79,7 @@ def draw(graph: Any, path: str | Path, most: int = 60) -> None:
 
 
 def _draw_moves(axes: Any, graph: Any, root: Any, place: dict[Any, tuple[float, float]]) -> None:
-    """A line for each pair of positions, named by all moves between them where no other name stands."""
+    """Draws a line for each pair of positions, with the names of all moves between them where there is room."""
     total = max(1, graph.nodes[root]["visits"])
     taken: list[tuple[float, float, float]] = []
     for source, target in dict.fromkeys((source, target) for source, target, _ in graph.edges):
@@ -96,12 +96,12 @@ def _draw_moves(axes: Any, graph: Any, root: Any, place: dict[Any, tuple[float, 
 
 
 def _touch(one: tuple[float, float, float], other: tuple[float, float, float]) -> bool:
-    """Whether two names, each (x, y, width), would overlap."""
+    """Returns whether two names, each (x, y, width), would overlap."""
     return abs(one[0] - other[0]) < 0.1 + (one[2] + other[2]) / 2 and abs(one[1] - other[1]) < 0.11
 
 
 def _draw_positions(axes: Any, graph: Any, root: Any, place: dict[Any, tuple[float, float]]) -> None:
-    """A mark for each position, with its playouts below."""
+    """Draws a mark for each position, with its playouts below."""
     total = max(1, graph.nodes[root]["visits"])
     for node, (x, y) in place.items():
         _, colour, marker = KINDS[kind_of(graph, node)]
@@ -112,11 +112,11 @@ def _draw_positions(axes: Any, graph: Any, root: Any, place: dict[Any, tuple[flo
 
 
 def kind_of(graph: Any, node: Any) -> str:
-    """The kind of a position, one of KINDS."""
+    """Returns the kind of a position, one of KINDS."""
     return "over" if graph.nodes[node]["over"] else "transposition" if graph.in_degree(node) >= 2 else "position"
 
 
 def row_title(graph: Any, ply: int) -> str:
-    """The words beside a row: its ply and, where all its positions agree, the player to move."""
+    """Returns the words beside a row: its ply and, where all its positions agree, the player to move."""
     movers = {facts["mover"] for _, facts in graph.nodes(data=True) if facts["ply"] == ply and not facts["over"]}
     return f"ply {ply}" + (f"\nplayer_{movers.pop()} to move" if len(movers) == 1 else "")

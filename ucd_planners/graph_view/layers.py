@@ -1,4 +1,4 @@
-"""Nodes in rows, with few crossings and near their neighbours [Sugiyama, Tagawa, Toda 1981]."""
+"""A layout of nodes in rows, with few crossings and near their neighbours [Sugiyama, Tagawa, Toda 1981]."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 SWEEPS = 24
-"""Times that rows are put in order and positions moved."""
+"""Number of times that rows are ordered and positions moved."""
 
 
 def rows_of(graph: Any) -> list[list[Any]]:
-    """The nodes of each ply from left to right, in an order of few crossings.
+    """Returns the nodes of each ply from left to right, in an order with few crossings, none in a tree.
 
-    A tree has none. Rows are put in order by the mean place of their neighbours in the row above, then below, and so on
-    [Sugiyama, Tagawa, Toda 1981], neighbours in a row change places while that helps, and the best order is kept.
+    Rows are sorted in turn by the mean place of their neighbours in the row above, then below [Sugiyama, Tagawa, Toda 1981].
+    Neighbours in a row are swapped while that helps, and the best order is kept.
     """
     from networkx import dfs_preorder_nodes
 
@@ -42,7 +42,7 @@ def rows_of(graph: Any) -> list[list[Any]]:
 
 
 def _swap(graph: Any, rows: list[list[Any]]) -> None:
-    """Lets neighbours in a row change places while that makes fewer crossings."""
+    """Swaps neighbours in a row while that reduces the crossings."""
     at = {node: place for row in rows for place, node in enumerate(row)}
     sides = {node: [set(graph.predecessors(node)), set(graph.successors(node))] for node in graph}
 
@@ -63,7 +63,7 @@ def _swap(graph: Any, rows: list[list[Any]]) -> None:
 
 
 def crossings(graph: Any, rows: list[list[Any]]) -> int:
-    """Counts the pairs of lines that cross each other."""
+    """Returns the number of pairs of lines that cross each other."""
     at = {node: place for row in rows for place, node in enumerate(row)}
     total = 0
     for row in rows:
@@ -74,7 +74,8 @@ def crossings(graph: Any, rows: list[list[Any]]) -> int:
 
 
 def placed(graph: Any, rows: list[list[Any]]) -> dict[Any, tuple[float, float]]:
-    """The place of each node, (x, y): as near to the middle of its neighbours as its row allows, at least 1 apart; y = -ply."""
+    """Returns the place of each node, (x, y), as near to the middle of its neighbours as its row allows, at least 1 apart; y
+    = -ply."""
     at = {node: place - (len(row) - 1) / 2 for row in rows for place, node in enumerate(row)}
     for sweep in range(SWEEPS):
         for row in rows if sweep % 2 else reversed(rows):
@@ -85,7 +86,8 @@ def placed(graph: Any, rows: list[list[Any]]) -> dict[Any, tuple[float, float]]:
 
 
 def spread(wanted: list[float]) -> list[float]:
-    """The places nearest to those wanted, in their order and at least 1 apart: least squares, by pooling neighbours."""
+    """Returns the places nearest to the wanted ones, in their order and at least 1 apart: least squares, by pooling
+    neighbours."""
     pools: list[tuple[float, int]] = []
     for place, x in enumerate(wanted):
         pool = (x - place, 1)

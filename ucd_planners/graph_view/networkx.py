@@ -1,4 +1,4 @@
-"""The searched graph as a graph of networkx, which is imported when it is first needed: pip install 'ucd-planners[plot]'."""
+"""The searched graph as a graph of networkx, imported on first use: pip install 'ucd-planners[plot]'."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ucd_planners.search.storage import Graph
 
 
 class Contents:
-    """Nodes and edges of a search graph, by the names of this file; no other code here reads the graph's arrays.
+    """Nodes and edges of a search graph, under the names of this file. No other code here reads the graph's arrays.
 
-    A tried move without a node in memory has a number too: that of its edge, after all nodes.
+    A tried move without a node in memory also has a number: that of its edge, after all nodes.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -30,24 +30,25 @@ class Contents:
         self.node_visits = self._node_visits()
 
     def edges_of(self, node: Any) -> range:
-        """The edges of a node in memory; of another none."""
+        """Returns the edges of a node in memory, none for another node."""
         return range(first := int(self.first_edge[node]), first + int(self.expanded[node])) if node < self.count else range(0)
 
     def target_of(self, edge: int) -> int:
-        """The node below an edge."""
+        """Returns the node below an edge."""
         target = int(self.target[edge])
         return target if target >= 0 else self.count + edge
 
     def visits_below(self, edge: int) -> int:
-        """Playouts through the node below an edge."""
+        """Returns playouts through the node below an edge."""
         target = int(self.target[edge])
         return int(self.node_visits[target] if target >= 0 else self.edge_visits[edge])
 
     def _node_visits(self) -> np.ndarray:
-        """Playouts through each node: [nodes] int64.
+        """Returns playouts through each node: [nodes] int64.
 
-        Those that went on by one of its moves or ended there, or those that came over the edges into it, if these are more:
-        where a selection keeps ended playouts at nodes, or the root has moved on, one of the two is incomplete.
+        This is the larger of two counts: playouts that continued by one of the node's moves or ended in it, and playouts
+        over the edges into it. One of them is incomplete where a selection stores ended playouts at nodes, or where the root
+        has moved on.
         """
         sources = np.repeat(np.arange(self.count), self.expanded)
         before = np.cumsum(self.expanded) - self.expanded
@@ -61,31 +62,32 @@ class Contents:
 
 
 class Place(NamedTuple):
-    """A position by a state and moves from there, which are needed where the state cannot go on by itself."""
+    """A position, given by a state and the moves from it. The moves are needed for states of live games."""
 
     state: State
     moves: tuple[int, ...] = ()
 
     def after(self, action: int) -> Place:
-        """The position that a move leads to."""
+        """Returns the position after a move."""
         live = self.state.rules.live is not None
         return Place(self.state, (*self.moves, action)) if live else Place(self.state.after(action))
 
     def mover(self) -> int:
-        """The player to move, -1 when the game is over."""
+        """Returns the player to move, -1 when the game is over."""
         live = self.state.rules.live
         return self.state.player if live is None else live.mover_after(self.state, self.moves)
 
 
 def to_networkx(graph: Graph, state: State, most: int | None = None) -> Any:
-    """The part of a graph that hangs from its root, whose position is `state`, as a networkx.MultiDiGraph.
+    """Returns the part of a graph below its root, whose position is `state`, as a networkx.MultiDiGraph.
 
-    Nodes are whole numbers, the root first; `graph.graph["root"]` is the root. A move that has no node in memory (it was tried
-    once in a tree, or it ends the game) gets a leaf. `most` limits the positions, to the most visited that hang together.
+    Nodes are whole numbers, the root first; `graph.graph["root"]` is the root. A move that has no node in memory (it was
+    tried once in a tree, or it ends the game) gets a leaf. `most` limits the graph to a connected set of the most visited
+    positions.
 
-    A node has `visits` (playouts through it), `mover` (-1 when over), `ply` below the root, `legal` (moves, 0 until they were
-    listed), `expanded` (moves tried), `over`, and `label` (root, or the move it was first reached by). An edge, with its action
-    as key, has `action`, `name`, `visits` and `value` (mean payoff of the mover in [0, 1], as selection sees it).
+    A node has `visits` (playouts through it), `mover` (-1 when over), `ply` below the root, `legal` (moves, 0 until they
+    were listed), `expanded` (moves tried), `over`, and `label` (root, or the move it was first reached by). An edge, with
+    its action as key, has `action`, `name`, `visits` and `value` (mean payoff of the mover in [0, 1], as selection sees it).
 
     Raises ImportError without networkx, and TypeError or ValueError for a `most` below 1.
     """
@@ -130,7 +132,8 @@ def to_networkx(graph: Graph, state: State, most: int | None = None) -> Any:
 def most_visited(
     root: Hashable, children: Callable[[Any], Iterable[tuple[Hashable, int]]], most: int | None = None
 ) -> list[Any]:
-    """The root and at most `most` - 1 of its descendants: the most visited child of those in the list is always next.
+    """Returns the root and at most `most` - 1 of its descendants. Each next one is the most visited child of the nodes in
+    the list.
 
     children: returns the children of a node with their visits.
     """

@@ -1,4 +1,4 @@
-"""The graph of a search, for as long as its planner's memory holds it."""
+"""The graph of a search, as long as its planner's memory holds it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ucd_planners.search.storage import Graph
 
 
 class Searched:
-    """The graph in a planner's memory, until the planner takes that memory for another search.
+    """The graph in a planner's memory, until the planner uses that memory for another search.
 
-    It does not travel: a deep copy or a pickled one has no graph.
+    A deep copy or a pickled copy has no graph.
     """
 
     def __init__(self, graph: Graph | None = None, state: State | None = None) -> None:
@@ -20,12 +20,12 @@ class Searched:
         self._why = "a result that was copied or pickled has no graph: use the one that the search returned"
 
     def forget(self) -> None:
-        """Gives the memory up to another search."""
+        """Marks the memory as used by another search."""
         self._graph = self._state = None
         self._why = "the graph of this result is gone: its planner has searched again, or was reset, since"
 
     def to_networkx(self, most: int | None = None) -> Any:
-        """The graph as a networkx.MultiDiGraph. Raises ValueError when the memory belongs to another search."""
+        """Returns the graph as a networkx.MultiDiGraph. Raises ValueError when the memory belongs to another search."""
         if self._graph is None or self._state is None:
             raise ValueError(self._why)
         return to_networkx(self._graph, self._state, most)

@@ -1,9 +1,9 @@
-"""What a search knows while it goes on, told line by line as Leela Zero's lz-analyze does.
+"""Analysis of a running search, printed line by line in the format of Leela Zero's lz-analyze.
 
-    info move D4 visits 123 winrate 5321 prior 0 order 0 pv D4 C3 C4 info move C3 ...
+  info move D4 visits 123 winrate 5321 prior 0 order 0 pv D4 C3 C4 info move C3 ...
 
-One line tells of every move that was tried, the best one first; winrate is the mover's mean payoff in hundredths of a percent,
-prior an evaluator's probability likewise, 0 without one.
+One line lists every move that was tried, the best one first. `winrate` is the mover's mean payoff in hundredths of a percent.
+`prior` is an evaluator's probability in the same unit, 0 without one.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from ucd_planners.planner import Planner
 from ucd_planners.result import SearchResult
 
 LONGEST_LINE = 20
-"""Moves of a variation at most."""
+"""Limit on the moves of a variation."""
 
 
 class StoppedError(Exception):
-    """Ends a search that is looked at no longer."""
+    """Raised to end a search that is no longer watched."""
 
 
 class Watch:
-    """The progress of a search: tells a line every `interval` seconds, and ends the search when `stopped` says so.
+    """The progress of a search. Writes a line every `interval` seconds, and ends the search when `stopped` returns true.
 
-    With several workers it tells of the first that reports, since each knows its own graph only.
+    With several workers it shows the first one that reports, since each knows its own graph only.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Watch:
         self._next = 0.0
 
     def __call__(self, playouts: int, seconds: float) -> None:
-        """Called between pieces of the search. Raises StoppedError."""
+        """Reports progress between pieces of the search. Raises StoppedError."""
         if self._thread is None:
             self._thread = threading.get_ident()
         if self._thread != threading.get_ident():
@@ -52,7 +52,7 @@ class Watch:
 
 
 def both(first: Callable[[int, float], None] | None, second: Callable[[int, float], None]) -> Callable[[int, float], None]:
-    """Returns a progress that calls two, the first one if there is one."""
+    """Returns a progress function that calls two others, the first one if there is one."""
     if first is None:
         return second
     one = first
@@ -65,7 +65,7 @@ def both(first: Callable[[int, float], None] | None, second: Callable[[int, floa
 
 
 def information(result: SearchResult, line: Callable[[int], list[int]]) -> str:
-    """The line of a result; `line` gives the moves that follow an action, itself the first."""
+    """Returns the line of a result. `line` returns the moves from an action on, itself the first."""
     place = int(np.flatnonzero(result.actions == result.action)[0])
     rest = [int(i) for i in np.argsort(-result.visits, kind="stable") if i != place and result.visits[i]]
     told = []

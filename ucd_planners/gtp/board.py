@@ -1,7 +1,7 @@
-"""The game that an engine keeps: a board with its settings, and all positions since its start.
+"""The game of an engine: a board with its settings, and all positions since its start.
 
-Any colour may move at any time, as GTP has it: if it is not to move, the position is turned round. A game that two passes have
-ended goes on as if after the first one.
+Any colour may move at any time, as GTP requires. If it is not to move, the side to move is switched. A game that two passes
+have ended continues as if after the first one.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ PASS = "pass"
 
 
 class Board:
-    """A game of a name with settings as in ucd_envs.make; methods that raise GTPError leave all as it was.
+    """A game by name with settings as in ucd_envs.make. Methods that raise GTPError change nothing.
 
-    Raises ValueError or TypeError for settings that cannot be.
+    Raises ValueError or TypeError for impossible settings.
     """
 
     def __init__(self, game: str, settings: Mapping[str, Any]) -> None:
         self.game = game
         self.settings = dict(settings)
-        """What the board begins with once it is cleared."""
+        """Settings of the board once it is cleared."""
         self.setup: dict[str, Any] = {}
-        """What a handicap, or a file, has put there before the first move."""
+        """Settings for the stones that a handicap, or a file, has placed before the first move."""
         self.settable = frozenset(registry.parameters(game))
         self.begin(registry.make_rules(game, **settings))
 
     def begin(self, rules: Rules) -> None:
-        """The start of a game of these rules."""
+        """Starts a game of these rules."""
         self.rules = rules
         self.states = [rules.initial_state()]
         """All positions so far, the present one last."""
@@ -42,16 +42,16 @@ class Board:
 
     @property
     def state(self) -> State:
-        """The present position."""
+        """Returns the present position."""
         return self.states[-1]
 
     @property
     def bare(self) -> bool:
-        """Whether there is no stone and nothing was played."""
+        """Returns whether the board is empty and nothing was played."""
         return not self.moves and not pictures.stones(self.state).any()
 
     def facing(self, player: int) -> State:
-        """The present position with a player to move, or over."""
+        """Returns the present position with a player to move, or over."""
         place = len(self.moves)
         while place and self.states[place].over and self.state.action_name(self.moves[place - 1][1]) == PASS:
             place -= 1
@@ -77,26 +77,26 @@ class Board:
         self.moves.pop()
 
     def action_named(self, vertex: str) -> int:
-        """The action of a vertex. Raises GTPError."""
+        """Returns the action of a vertex. Raises GTPError."""
         try:
             return self.state.action_named(vertex)
         except ValueError:
             raise GTPError("syntax error") from None
 
     def passing(self) -> int | None:
-        """The action of a pass, None in games without one."""
+        """Returns the action of a pass, or None in games without one."""
         try:
             return self.state.action_named(PASS)
         except ValueError:
             return None
 
     def clear(self) -> None:
-        """The start as the settings have it."""
+        """Returns to the start given by the settings."""
         self.begin(registry.make_rules(self.game, **self.settings))
         self.setup = {}
 
     def resize(self, columns: int, rows: int) -> None:
-        """Clears a board of another size. Raises GTPError."""
+        """Clears the board and changes its size. Raises GTPError."""
         kept = {key: value for key, value in self.settings.items() if key not in ("size", "rows", "columns")}
         if "size" in self.settable and rows == columns:
             kept["size"] = rows
@@ -108,7 +108,7 @@ class Board:
         self.settings, self.setup = kept, {}
 
     def set_komi(self, komi: float) -> None:
-        """Counts this komi from now on, in the game under way too; in a game without komi it means nothing. Raises GTPError."""
+        """Sets komi from now on, also for the game in progress. Has no effect in a game without komi. Raises GTPError."""
         if "komi" not in self.settable:
             return
         before = (self.rules, self.states, self.moves)
@@ -123,12 +123,13 @@ class Board:
         self.setup.pop("komi", None)
 
     def set_up(self, refusal: str, **setup: Any) -> None:
-        """The start with stones on the board. Raises GTPError with the refusal."""
+        """Starts with stones on the board. Raises GTPError with the text `refusal`."""
         self.begin(self._rules({**self.settings, **setup}, refusal))
         self.setup = setup
 
     def load(self, path: str, stop: int | None) -> None:
-        """The game of an SGF file, or its first moves; its size and komi stay when the board is cleared. Raises GTPError."""
+        """Loads the game of an SGF file, or its first moves. Its size and komi remain when the board is cleared. Raises
+        GTPError."""
         from ucd_envs.formats import sgf
 
         try:
@@ -151,14 +152,14 @@ class Board:
 
 
 def turned(state: State, player: int) -> State:
-    """The position with a player to move, whose turn it may not be; a ko stays forbidden as it was."""
+    """Returns the position with a player to move, even out of turn. A point forbidden by a ko stays forbidden."""
     return state if state.player == player else State(state.rules, player.to_bytes(4, "little") + state.data[4:])
 
 
 def result(state: State) -> str:
-    """The result of a state as it stands, such as B+3.5, W+0.5 or 0, or B+ in a game without points.
+    """Returns the result of a state at present, such as B+3.5, W+0.5 or 0, or B+ in a game without points.
 
-    Raises ValueError for a game without points that goes on.
+    Raises ValueError for a game without points that is not over.
     """
     if state.rules.score is not None:
         lead = state.rules.score(state)
@@ -168,5 +169,5 @@ def result(state: State) -> str:
 
 
 def wins_at_once(state: State) -> bool:
-    """Whether some move ends the game with a win of the player who makes it."""
+    """Returns whether some move wins the game at once for the player who makes it."""
     return any(after.over and after.payoffs()[state.player] == 1.0 for after in map(state.after, state.legal_actions()))

@@ -1,4 +1,4 @@
-"""Programs that speak GTP, driven from here: started when they are first asked, killed when they misbehave."""
+"""Other programs that speak GTP: started by the first command, killed when they misbehave."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from queue import Empty, SimpleQueue
 from typing import IO, Any
 
 GAMES_FOLDER = "/usr/games"
-"""Where some systems keep programs that play, though not all shells look there."""
+"""Folder where some systems install games, although not every shell searches it."""
 GRACE = 1.0
-"""Seconds that a program has to end by itself when it is told to quit."""
+"""Seconds that a program has to end by itself after `quit`."""
 POLL = 0.05
-"""Seconds between two looks at whether an answer is still wanted."""
+"""Seconds between two checks whether an answer is still wanted."""
 LONGEST_LINE = 65_536
 MOST_LINES = 10_000
-"""Of one answer."""
+"""Limit on the lines of one answer."""
 
 
 class ProgramError(Exception):
-    """A program that does not answer as it should; the text tells how, after the program's name."""
+    """Raised for a program that does not answer properly; the text gives the program's name and the reason."""
 
 
 class RefusalError(ProgramError):
-    """An answer that says no."""
+    """Raised for a failure response to a command."""
 
 
 class Program:
@@ -59,14 +59,15 @@ class Program:
 
     @property
     def running(self) -> bool:
-        """Whether it was started and not closed since."""
+        """Returns whether the program was started and not closed since."""
         return self._process is not None
 
     def ask(self, command: str, seconds: float, check: Callable[[], None] = lambda: None) -> str:
-        """The text of the answer to a command. What `check`, called again and again meanwhile, raises ends the program.
+        """Returns the text of the answer to a command. `check` is called repeatedly meanwhile; an exception in it ends the
+        program.
 
-        Raises RefusalError when the answer says no. Raises ProgramError, and ends the program, when there is no answer in time
-        or no answer as GTP has it.
+        Raises RefusalError for a failure response. Raises ProgramError, and ends the program, when there is no answer in
+        time or the answer is not valid GTP.
         """
         try:
             if self._process is None:
@@ -81,7 +82,7 @@ class Program:
         return text
 
     def close(self, grace: float = GRACE) -> None:
-        """Ends the program, if it runs; by force after so many seconds. The next question starts it anew."""
+        """Ends the program if it runs, by force after `grace` seconds. The next command starts it anew."""
         if self._process is not None:
             self._finalizer.detach()
             _end(self._process, grace)
@@ -117,7 +118,7 @@ class Program:
             raise ProgramError("does not read what it is told")
 
     def _answer(self, command: str, deadline: float, seconds: float, check: Callable[[], None]) -> tuple[bool, str]:
-        """Whether the answer is a good one, and its text."""
+        """Returns whether the answer is a success, and its text."""
         lines: list[str] = []
         while True:
             check()
@@ -140,7 +141,7 @@ class Program:
                 raise ProgramError(f"answers {command!r} without an end")
 
     def _ended(self) -> str:
-        """How the program has ended, with what it said last on its standard error."""
+        """Returns how the program has ended, with its last line on standard error."""
         assert self._process is not None
         for reader in self._readers:
             reader.join(POLL)
@@ -154,7 +155,7 @@ class Program:
 
 
 def _read(file: IO[bytes], take: Callable[[bytes | None], None]) -> None:
-    """Takes the lines of a file as they come, then None."""
+    """Passes each line of a file to `take` as it arrives, then None."""
     rest = b""
     with file, suppress(OSError):
         while piece := file.read(LONGEST_LINE):
@@ -170,7 +171,7 @@ def _read(file: IO[bytes], take: Callable[[bytes | None], None]) -> None:
 
 
 def _end(process: subprocess.Popen[bytes], grace: float) -> None:
-    """Tells a program to quit, waits for its end so long, and kills what is left of it and of all that it has started."""
+    """Sends `quit` to a program, waits `grace` seconds for its end, and kills it with all processes that it has started."""
     assert process.stdin is not None
     with suppress(OSError):
         if grace:

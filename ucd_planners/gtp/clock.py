@@ -1,20 +1,20 @@
-"""A player's time: what is left, and how much of it the next move may take."""
+"""A player's clock: the time left, and the part of it for the next move."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 LAG = 0.05
-"""Seconds of each move that are kept for the way there and back, and for the end of a search."""
+"""Seconds of each move reserved for communication and for the end of a search."""
 LEAST = 0.01
-"""Seconds that a move takes however late it is."""
+"""Least seconds for a move, however little time is left."""
 FEWEST = 10
-"""Moves to come at least, as far as the main time is shared out."""
+"""Least number of moves to come over which the main time is shared."""
 
 
 @dataclass(frozen=True)
 class Control:
-    """Main time, then periods of `byo_yomi` seconds for `stones` moves each; the main time is all there is if both are 0."""
+    """Main time, then periods of `byo_yomi` seconds for `stones` moves each. If both are 0, there is only main time."""
 
     main: float
     byo_yomi: float
@@ -22,12 +22,12 @@ class Control:
 
     @property
     def unlimited(self) -> bool:
-        """Periods without moves stand for no limit [GTP 2, time_settings]."""
+        """Returns whether there is no limit: periods without moves [GTP 2, time_settings]."""
         return self.byo_yomi > 0 and self.stones == 0
 
 
 class Clock:
-    """One player's clock. It runs by itself, and is set right whenever the controller tells what is left."""
+    """One player's clock. It runs by itself, and is corrected whenever the controller sends the time left."""
 
     def __init__(self, control: Control) -> None:
         self.control = control
@@ -38,16 +38,16 @@ class Clock:
             self._begin_period()
 
     def set(self, seconds: float, stones: int) -> None:
-        """What the controller says is left: of the main time (0 stones), or of a period for so many stones."""
+        """Sets the time left: of the main time (0 stones), or of a period for `stones` moves."""
         self.left, self.stones = seconds, stones
         if seconds <= 0 and stones == 0:
             self._begin_period()
 
     def share(self, moves: int) -> float | None:
-        """Seconds for the next move when the player has so many to come; None without a limit.
+        """Returns seconds for the next move when the player has `moves` moves to come; None without a limit.
 
-        In a period its equal part; in the main time an equal part too, but not less than a period will give, since that much
-        is there for every move afterwards.
+        In a period it is an equal part. In the main time it is also an equal part, but at least the part of a period, since
+        every later move has that much.
         """
         if self.control.unlimited:
             return None
@@ -60,7 +60,7 @@ class Clock:
         return max(LEAST, share - LAG)
 
     def spend(self, seconds: float) -> None:
-        """A move was made that took so long."""
+        """Subtracts the time of a move."""
         self.left -= seconds
         if not self.stones and self.left <= 0:
             over = self.left

@@ -1,13 +1,13 @@
-"""A planner as a GTP engine: it keeps a game that a controller, such as a board on the screen, plays with it.
+"""A planner as a GTP engine: it keeps a game that a controller, such as a graphical board, plays with it.
 
 choice      here                                                         elsewhere
-clear_board the start as the options have it, without a handicap that    the empty board
+clear_board the start given by the options, without a handicap that      the empty board
             was set by a command; komi stays
-komi        kept, and counted anew for the game under way; for a game    refused
-            without komi it is heard and means nothing
+komi        kept, also for the game in progress; accepted without        refused
+            effect for a game without komi
 boardsize   one number, or columns and rows
 resign      never played: `play b resign` changes nothing                stored like a move by some
-genmove     of a finished game answers pass where there is one           an error
+genmove     passes in a finished game, where there is a pass             an error
 score       all stones on the board are alive                            dead ones are guessed
 time        without time_settings each move has the planner's budget,    the budget is one of the two
             with them it has seconds, by the clock of its colour
@@ -33,23 +33,23 @@ from ucd_planners.planner import Planner
 from ucd_planners.result import SearchResult
 
 MOST_STONES = 9
-"""Of a handicap on the points of the standard."""
+"""Largest handicap on the points of the standard."""
 
 Words = list[str]
 Budget = Mapping[str, Any]
 """Playouts or seconds of a search, by name."""
 OWN_BUDGET: Budget = {}
-"""The planner's."""
+"""The planner's own budget."""
 UNTIL_STOPPED: Budget = {"seconds": 1e9}
-"""Thirty years."""
+"""Thirty years, in effect until the search is stopped."""
 
 
 class Engine:
-    """A board and a planner, and what GTP can ask of them.
+    """A board and a planner, and the GTP commands for them.
 
-    game and settings: as in ucd_envs.make; name: what it calls itself; resign: it gives up when its mean payoff is below this,
-    but not when one move wins; write: takes the text of answers; waiting: whether another line has arrived, which ends an
-    analysis. Raises ValueError or TypeError for a game that cannot be played so.
+    game and settings: as in ucd_envs.make; name: the engine's name; resign: it resigns when its mean payoff is below this,
+    unless one move wins; write: receives the text of answers; waiting: whether another line has arrived, which ends an
+    analysis. Raises ValueError or TypeError for a game that cannot be played with these settings.
     """
 
     def __init__(
@@ -73,24 +73,24 @@ class Engine:
         self._write, self._waiting = write, waiting
         self.clocks: list[Clock] | None = None
         self.left = False
-        """Whether it was told to quit."""
+        """Whether `quit` was received."""
         handicaps = "handicap" in self.board.settable
         self.commands = {word: run for word, run in COMMANDS.items() if handicaps or not word.endswith("_handicap")}
 
     def warm(self) -> None:
-        """Compiles what a search needs, so that no move pays for it."""
+        """Compiles the kernels of a search, so that no move has to wait for it."""
         if not self.board.state.over:
             seed = self.planner.seed
             self.search(0, {"playouts": self.planner.workers})
             self.planner.reset(seed)
 
     def serve(self, lines: Lines) -> None:
-        """Answers commands until it is told to quit or the lines end."""
+        """Runs commands until `quit` or the end of the lines."""
         while not self.left and (line := lines.next()) is not None:
             self.obey(line)
 
     def obey(self, line: bytes) -> None:
-        """Answers one line; nothing that stands in it raises anything."""
+        """Runs the command of one line and writes its answer. No line raises an exception."""
         command = command_from(line)
         if command is None:
             return
@@ -117,7 +117,7 @@ class Engine:
         return found
 
     def choice(self, player: int, timed: bool, watch: Watch | None = None) -> int | None:
-        """The action that a player should take, None to resign. Raises GTPError for a finished game without passes."""
+        """Returns the action for a player, or None to resign. Raises GTPError for a finished game without passes."""
         if self.board.state.over:
             action = self.board.passing()
             if action is None:
@@ -135,7 +135,7 @@ class Engine:
         return found.action
 
     def moved(self, player: int, watch: Watch | None = None) -> str:
-        """Chooses a move and plays it; its text."""
+        """Chooses a move and plays it. Returns its text."""
         action = self.choice(player, True, watch)
         if action is None:
             return RESIGN
@@ -179,7 +179,7 @@ class Engine:
         return ""
 
     def _set_clocks(self) -> None:
-        """The clocks as at the start of a game."""
+        """Sets the clocks to the start of a game."""
         if self.clocks is not None:
             self.clocks = [Clock(clock.control) for clock in self.clocks]
 
@@ -238,7 +238,7 @@ class Engine:
         return str(self.board.rules.settings["black"])
 
     def _place_free_handicap(self, words: Words, reply: Reply) -> str:
-        """Fewer stones where the points of the standard are fewer."""
+        """Places the handicap. It has fewer stones where the standard has fewer points."""
         (word,) = exactly(1, words)
         for stones in range(min(self._stones(word), MOST_STONES), 1, -1):
             with suppress(GTPError):
@@ -256,7 +256,7 @@ class Engine:
         return ""
 
     def _stones(self, word: str) -> int:
-        """A number of handicap stones, for a board that must be empty."""
+        """Reads a number of handicap stones, which needs an empty board."""
         stones = whole_from(word)
         if not self.board.bare:
             raise GTPError("board not empty")
@@ -265,7 +265,7 @@ class Engine:
         return stones
 
     def _loadsgf(self, words: Words, reply: Reply) -> str:
-        """The position before the move of a number, or at the end."""
+        """Loads the position before a numbered move, or at the end."""
         number = whole_from(words[1]) if len(words) > 1 else None
         if number == 0:
             raise GTPError("syntax error")
@@ -286,7 +286,7 @@ class Engine:
         return ""
 
     def _watched(self, words: Words) -> tuple[int, float]:
-        """The player and the seconds between two lines: `[colour] [[interval] centiseconds]`."""
+        """Returns the player and the seconds between two lines: `[colour] [[interval] centiseconds]`."""
         rest = list(words)
         player = max(self.board.state.player, 0)
         if rest and not rest[0].isdecimal() and rest[0] != "interval":
@@ -298,14 +298,14 @@ class Engine:
 
 
 def exactly(count: int, words: Words) -> Words:
-    """The words of a command that takes so many; more are passed over. Raises GTPError for fewer."""
+    """Returns the first `count` words of a command; more are ignored. Raises GTPError for fewer."""
     if len(words) < count:
         raise GTPError("syntax error")
     return words[:count]
 
 
 def whole_from(word: str) -> int:
-    """A whole number, 0 or more. Raises GTPError for anything else."""
+    """Returns a whole number, 0 or more. Raises GTPError for anything else."""
     if not re.fullmatch(r"\d{1,9}", word, re.ASCII):
         raise GTPError("syntax error")
     return int(word)
@@ -336,4 +336,4 @@ COMMANDS: dict[str, Callable[[Engine, Words, Reply], str]] = {
     "lz-analyze": Engine._analyze,
     "lz-genmove_analyze": Engine._genmove_analyze,
 }
-"""What can be asked, handicaps of games that have them only."""
+"""Commands by name. Those for handicaps exist only for games that have them."""

@@ -3,9 +3,9 @@
     command  =  [ number ] name { word } end of line
     answer   =  ( "=" | "?" ) [ number ] text, ended by an empty line
 
-Control characters are taken out of a line, tabs are blanks, `#` begins a comment, and lines without a command are passed over.
-Colours are b, w, black or white in any case. Moves are written as the game writes them: in Go column letters leave I out, in
-Hex they do not.
+Control characters are removed from a line, tabs become blanks, `#` begins a comment, and lines without a command are ignored.
+Colours are b, w, black or white in any case. Moves are written as the game writes them: column letters leave out I in Go, but
+not in Hex.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from typing import NamedTuple
 COLOURS = ("b", "w")
 """Names of the players, the first being black."""
 RESIGN = "resign"
-"""In place of a vertex: the game is given up."""
+"""Used in place of a vertex to resign."""
 CONTROL: dict[int, str | None] = dict.fromkeys((*range(32), 127)) | {9: " "}
-"""What control characters become."""
+"""Replacements of control characters."""
 ROOM = 65_536
-"""Bytes read at once."""
+"""Number of bytes read at once."""
 LONGEST = 65_536
-"""Bytes of a line at most; the rest of a longer one is not read as a command."""
+"""Limit on the bytes of a line. The rest of a longer line is not read as a command."""
 
 
 class GTPError(Exception):
-    """A command that is not carried out; the text is the answer."""
+    """Raised for a command that fails; the text is the answer."""
 
 
 class Command(NamedTuple):
-    """A line that asks for something."""
+    """A line with a command."""
 
     number: str
-    """As it was written, empty if there was none."""
+    """Number as it was written, empty if there was none."""
     name: str
-    """Empty after a number alone."""
+    """Name of the command, empty after a number alone."""
     words: list[str]
 
 
 def command_from(line: bytes) -> Command | None:
-    """The command of a line, None if there is none."""
+    """Returns the command of a line, or None if there is none."""
     words = line[:LONGEST].decode(errors="replace").translate(CONTROL).partition("#")[0].split()
     if not words:
         return None
@@ -53,7 +53,7 @@ def command_from(line: bytes) -> Command | None:
 
 
 def colour_named(word: str) -> int:
-    """The player of a colour's name. Raises GTPError for any other word."""
+    """Returns the player of a colour's name. Raises GTPError for any other word."""
     named = {"b": 0, "black": 0, "w": 1, "white": 1}.get(word.lower())
     if named is None:
         raise GTPError("syntax error")
@@ -61,39 +61,39 @@ def colour_named(word: str) -> int:
 
 
 class Reply:
-    """The answer to one command; lines that are told before its end stand in it at once."""
+    """The answer to one command. Lines written before its end are sent at once."""
 
     def __init__(self, number: str, write: Callable[[str], None]) -> None:
         self.number, self._write = number, write
         self._begun = False
 
     def tell(self, line: str) -> None:
-        """Writes a line of a good answer while more are to come."""
+        """Writes a line of a successful answer that continues."""
         self._write(f"{line}\n" if self._begun else f"={self.number}\n{line}\n")
         self._begun = True
 
     def end(self, text: str) -> None:
-        """Ends a good answer."""
+        """Ends a successful answer."""
         if self._begun:
             self._write(f"{_lines(text)}\n\n" if text else "\n")
         else:
             self._write(f"={self.number} {_lines(text)}".rstrip() + "\n\n")
 
     def refuse(self, text: str) -> None:
-        """Ends the answer with an error, unless a good one has begun, which then just ends."""
+        """Ends the answer with an error. A successful answer that has begun is only ended."""
         self._write("\n" if self._begun else f"?{self.number} {_lines(text)}".rstrip() + "\n\n")
 
 
 def _lines(text: str) -> str:
-    """A text without empty lines, since these end answers, and without control characters."""
+    """Returns a text without empty lines, since these end answers, and without control characters."""
     lines = [line.translate(CONTROL).rstrip() for line in text.split("\n")]
     return "\n".join(line for place, line in enumerate(lines) if line or place == 0)
 
 
 class Lines:
-    """The lines of a file that arrive while other work goes on; None stands for its end, and comes last.
+    """The lines of a file, read while other work goes on. None stands for its end, and comes last.
 
-    A thread reads the descriptor itself, since a thread that waits inside one of Python's files cannot be left behind.
+    A thread reads the descriptor itself. A thread that waits inside one of Python's file objects could not be abandoned.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -101,11 +101,11 @@ class Lines:
         threading.Thread(target=self._read, args=(descriptor,), daemon=True).start()
 
     def next(self) -> bytes | None:
-        """The next line, as soon as it is there."""
+        """Returns the next line, as soon as it arrives."""
         return self._arrived.get()
 
     def waiting(self) -> bool:
-        """Whether a line, or the end, has arrived and was not asked for yet."""
+        """Returns whether a line, or the end, has arrived and was not read yet."""
         return not self._arrived.empty()
 
     def _read(self, descriptor: int) -> None:
