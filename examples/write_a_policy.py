@@ -1,4 +1,4 @@
-"""Two playout policies in one file: `near` answers beside the last move in any board game, `bridges` knows Hex.
+"""Two playout policies in one file: `near` plays beside the last move in any board game, `bridges` saves bridges in Hex.
 
 From the folder of this file: `ucd match --game hex --size 5 --a "uct(policies=write_a_policy:bridges)" --b uct --playouts 100`.
 """
@@ -20,14 +20,14 @@ from ucd_planners.search.interface import SUGGEST, PlayoutPolicy
 from ucd_planners.search.sim import action_list, trace
 
 BOARD = record(("rows", np.int64), ("columns", np.int64), ("each", np.int64))
-"""The memory of `near`: sides of the board, and the number of actions for each cell."""
+"""Fields of the memory of `near`: sides of the board, and the number of actions for each cell."""
 AROUND = np.array([[-1, 0], [-1, 1], [0, 1], [1, 0], [1, -1], [0, -1]])
-"""The six neighbours of a cell, one after the other; every second one touches the one between."""
+"""The six neighbours of a cell, in circular order. Each touches the one before and the one after it."""
 
 
 @kernel(SUGGEST)
 def answer_near(playout_actions, is_playable, config, state, graph, sim, memory, rng):
-    """Returns one of the playable actions at most one row and one column from the last move, at random, or -1."""
+    """Returns a random playable action at most one row and one column from the last move, or -1 where there is none."""
     m, actions, count = fields(memory, BOARD), action_list(sim), np.uint64(0)
     if sim.traced.length == 0:
         return np.int64(-1)
@@ -42,7 +42,7 @@ def answer_near(playout_actions, is_playable, config, state, graph, sim, memory,
 
 @kernel()
 def has_stone(c, s, row, column):
-    """Whether the mover has a stone on a cell; player 1's stones are kept by columns."""
+    """Returns whether the mover has a stone on a cell. Player 1's stones are stored by columns."""
     if row < 0 or row >= c.rows or column < 0 or column >= c.columns:
         return False
     line, place = (row, column) if s.player == 0 else (column, row)
@@ -51,7 +51,7 @@ def has_stone(c, s, row, column):
 
 @kernel(SUGGEST)
 def save_bridge(playout_actions, is_playable, config, state, graph, sim, memory, rng):
-    """Returns the other cell of a bridge that the last move attacks, or -1 to leave the move to chance."""
+    """Returns the other cell of a bridge that the last move attacks, or -1 for a random move."""
     c, s, length = fields(config, CONFIG), fields(state, STATE), sim.traced.length
     last = action_of_move(trace(sim)[length - 1]) if length > 0 else np.int64(c.rows * c.columns)
     if last == c.rows * c.columns:  # the start, or a swap
@@ -69,13 +69,13 @@ def save_bridge(playout_actions, is_playable, config, state, graph, sim, memory,
 
 @dataclass(frozen=True)
 class Near(PlayoutPolicy):
-    """Answers beside the last move; prob: how often it is asked for a move of a playout, 0 to 1."""
+    """Plays beside the last move; prob: probability that it is active for a move of a playout, 0 to 1."""
 
     prob: float = 0.5
 
     @property
     def suggest(self) -> Any:
-        """The kernel that suggests moves."""
+        """Returns the kernel that suggests moves."""
         return answer_near
 
     def memory(self, rules: Rules) -> np.ndarray:
@@ -88,16 +88,17 @@ class Near(PlayoutPolicy):
 
 @dataclass(frozen=True)
 class Bridges(PlayoutPolicy):
-    """In Hex, answers an attack on a bridge on its other cell; prob: how often it is asked, 0 to 1.
+    """Saves attacked bridges in Hex by the other cell; prob: probability that it is active, 0 to 1.
 
-    Two stones are bridged where they have two empty neighbours in common: when the enemy takes one, the other joins them.
+    Two stones form a bridge if they have two empty neighbours in common. When the opponent takes one of these cells, the
+    other one still connects the stones.
     """
 
     prob: float = 1.0
 
     @property
     def suggest(self) -> Any:
-        """The kernel that suggests moves."""
+        """Returns the kernel that suggests moves."""
         return save_bridge
 
     def memory(self, rules: Rules) -> np.ndarray:
@@ -108,7 +109,7 @@ class Bridges(PlayoutPolicy):
 
 
 near, bridges = Near, Bridges
-"""The names in texts of planners, such as uct(policies="write_a_policy:near(prob=0.5)")."""
+"""Names of the policies in texts of planners, such as uct(policies="write_a_policy:near(prob=0.5)")."""
 
 
 if __name__ == "__main__":

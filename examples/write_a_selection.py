@@ -1,6 +1,6 @@
 """A selection in one file: UCB1-Tuned [Auer, Cesa-Bianchi and Fischer 2002, section 4] in a tree or in a graph.
 
-The bound of an action j of a node with n visits has the variance of the payoffs in it:
+The bound of an action j of a node with n visits depends on the variance of its payoffs:
 
     mu_j + c * sqrt(log n / n_j * min(1/4, V_j))
     V_j = (sum of squared payoffs) / n_j - mu_j^2 + sqrt(2 log n / n_j)
@@ -29,7 +29,7 @@ SCALE, VISITS = 0, 1
 
 @kernel(BACKUP)
 def backup(graph, sim):
-    """Adds a playout to every edge of the path, and renews all bounds at their sources, since V_j depends on n."""
+    """Adds a playout to every edge of the path, and updates all bounds at their sources, since V_j depends on n."""
     trail, length = path(sim), np.int64(sim.path.length)
     for depth in range(length):
         source, number = np.int64(trail[0, depth]), np.int64(trail[1, depth])
@@ -58,7 +58,7 @@ def renew(graph, source):
     for number in range(first, first + nodes(graph)[source].expanded):
         own, visits = edge_stats(graph)[number], edges(graph)[number].visits
         mean = own[mover] / visits
-        # By rounding alone the variance of equal payoffs may be less than 0.
+        # Rounding may make the variance of equal payoffs negative.
         variance = max(own[p.players] / visits - mean * mean, 0.0) + math.sqrt(2.0 * log_visits / visits)
         mean_value(graph)[number] = mean
         exploration(graph)[number] = math.sqrt(min(0.25, variance) / visits)
@@ -75,11 +75,11 @@ class Tuned:
         exploration_constant(self.c)
 
     select_kernel = None
-    """The search's own choice: the largest `mean_value + scale * exploration`."""
+    """None for the default rule of selection: the largest `mean_value + scale * exploration`."""
     backup_kernel = staticmethod(backup)
 
     def layout(self, players: int, actions: int) -> Layout:
-        """Returns the statistics: one number of an edge more than the value sums of the players."""
+        """Returns the statistics: an edge has one number more than the value sums of the players."""
         values = tuple(f"value_sum[{player}]" for player in range(players))
         return Layout(self.table, ("exploration_scale", "visits"), (*values, "square_sum"))
 
@@ -89,7 +89,7 @@ class Tuned:
 
 
 tuned = Tuned
-"""The name in texts of planners, such as write_a_selection:tuned(c=0.5)."""
+"""Name of the selection in texts of planners, such as write_a_selection:tuned(c=0.5)."""
 
 
 if __name__ == "__main__":

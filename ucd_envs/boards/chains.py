@@ -120,6 +120,7 @@ def place(s, p, player):
     `ko`."""
     own, enemy = np.uint8(player + 1), np.uint8(2 - player)
     gone = U1 << U4 * np.uint64(player)
+    # `empty` and `place` stay inverse: the last empty point takes the place of p.
     s.vacant -= U1
     last, i = np.uint64(s.empty[s.vacant]), np.uint64(s.place[p])
     s.empty[i] = last
@@ -133,12 +134,14 @@ def place(s, p, player):
     s.around[d] += change
     s.around[u] += change
     ce, cw, cd, cu = np.uint64(s.chain[e]), np.uint64(s.chain[w]), np.uint64(s.chain[d]), np.uint64(s.chain[u])
+    # One decrement for each pair: a chain that touches p twice loses two. Empty points share NO_CHAIN, whose count is void.
     s.liberties[ce] -= 1
     s.liberties[cw] -= 1
     s.liberties[cd] -= 1
     s.liberties[cu] -= 1
     oe, ow, od, ou = s.colour[e] == own, s.colour[w] == own, s.colour[d] == own, s.colour[u] == own
     alone = not (oe | ow | od | ou)
+    # A chain's `next` is a circle, so p may enter it at any of its stones.
     if alone:
         s.chain[p] = p
         s.next[p] = p
@@ -158,6 +161,7 @@ def place(s, p, player):
                 join(s, np.uint64(s.chain[p]), np.uint64(s.chain[d]))
             if ou:
                 join(s, np.uint64(s.chain[p]), np.uint64(s.chain[u]))
+    # Numbers of enemy chains are as before: only own chains were renamed. A capture may give back own liberties.
     none = (s.liberties[ce] == 0) | (s.liberties[cw] == 0) | (s.liberties[cd] == 0) | (s.liberties[cu] == 0)
     if none:
         before = s.vacant
@@ -188,6 +192,7 @@ def join(s, a, b):
         q = np.uint64(s.next[q])
         if q == b:
             break
+    # Exchanging the successors of two circles joins them to one.
     s.next[a], s.next[b] = s.next[b], s.next[a]
     s.liberties[a] += s.liberties[b]
     s.length[a] += s.length[b]
@@ -196,6 +201,7 @@ def join(s, a, b):
 @kernel()
 def take(s, chain, colour):
     """Removes a chain of a colour from the board."""
+    # Every neighbour of a removed stone gains a pair. The counts of the removed chain and of NO_CHAIN are void.
     change = ROOM - (U1 << U4 * np.uint64(colour - 1))
     p = chain
     while True:
@@ -231,6 +237,7 @@ def surrounded(s):
     """
     points, start = np.int64(0), U0
     while start < s.vacant:
+        # empty[start:done] are expanded points of the region, empty[done:end] known ones that are not expanded.
         seen, done, end = np.uint8(0), start, start + U1
         while done < end:
             p = np.uint64(s.empty[done])

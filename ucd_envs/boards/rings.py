@@ -121,6 +121,7 @@ def put(b, s, links, player, p):
     if count == 0:
         links[p] = ROOT | ONE_STONE | marks
         return U0
+    # A set of neighbours has an arc for each unbroken run of own stones, which belong to one chain each.
     kinds = U0
     root, link = found(links, p + ((arcs >> U8) & BYTE) - BIAS)
     links[p] = np.uint32(root)
@@ -132,6 +133,7 @@ def put(b, s, links, player, p):
         if other == root:
             kinds |= RING
         else:
+            # The high bits are the number of stones: the larger chain keeps its root, so that paths of links stay short.
             if others > link:
                 root, other, link, others = other, root, others, link
             links[other] = np.uint32(root)
@@ -139,6 +141,7 @@ def put(b, s, links, player, p):
     links[root] = link
     if b.inner[around] and surrounds(b, s, player, p, np.uint64(b.inner[around])):
         kinds |= RING
+    # x & (x - 1) clears the lowest bit: two corners make a bridge, three edges a fork.
     corners, edges = np.uint64(link) & SIX, (np.uint64(link) >> U6) & SIX
     edges &= edges - U1
     kinds |= BRIDGE if corners & (corners - U1) else U0

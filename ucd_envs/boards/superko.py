@@ -80,6 +80,7 @@ def repeats(b, s, boards, p, player):
     suicide = s.around[p] < ROOM and not breathes(s, p, player)
     for q in (p - U1, p + U1, p - UP, p + UP):
         if s.colour[q] == enemy or (suicide and s.colour[q] == own):
+            # A chain that touches p several times is removed once, at the first. An enemy chain falls if all its pairs are with p.
             chain, contacts, first = s.chain[q], 0, U0
             for r in (p + UP, p - UP, p + U1, p - U1):
                 if s.chain[r] == chain:
@@ -90,6 +91,7 @@ def repeats(b, s, boards, p, player):
     if suicide:
         key ^= b.key[player, p]
     key = with_mover(b, key, 1 - player)
+    # The filter has no false negatives: a bit of 0 means that the board is new.
     bit = key & np.uint64(64 * FILTER - 1)
     if (boards[bit >> U6] >> (bit & U63)) & U1 == U0:
         return False

@@ -102,6 +102,7 @@ def key(config, state, words):
     """Writes player 0's stones, with a bit on top of each column that marks its height."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
+    # The sum carries to the lowest empty cell of each column, or to its sentinel.
     words[0] = s.stones[0] | ((s.stones[0] | s.stones[1]) + c.bottom)
 
 
@@ -143,6 +144,7 @@ def observe(config, state, player, planes):
 @kernel()
 def landing(c, s, column):
     """Returns the bit of the cell where a stone in a column lands, or 0 for a full column."""
+    # Adding the lowest cell to a column's stones carries to its lowest empty cell, or to the sentinel, which ~top removes.
     first = ONE << (column * (c.rows + ONE))
     whole_column = (first << c.rows) - first
     return (((s.stones[0] | s.stones[1]) & whole_column) + first) & ~c.top
@@ -169,6 +171,7 @@ def has_line(stones, in_a_row, rows):
     for step in (ONE, rows, rows + ONE, rows + ONE + ONE):
         if step * (in_a_row - ONE) >= BITS:
             continue
+        # A bit of `line` is set if `length` stones stand in a row from it on. Sentinels are empty and end every row.
         line, length = stones, ONE
         while length + length <= in_a_row:
             line &= line >> (step * length)

@@ -193,9 +193,9 @@ def playout(config, state, rng, trace):
     s = fields(state, STATE)
     player, passes, ply = s.player, s.passes, s.ply
     cells, last = c.rows * c.columns, min(c.max_plies, s.ply + most_moves(trace))
-    first, second = rng[0], rng[1]
+    first, second = rng[0], rng[1]  # in registers until the end
     while passes < 2 and ply < last:
-        left, point = s.vacant, U0
+        left, point = s.vacant, U0  # empty[left:] was tried without success in this move
         while left > U0:
             bits, first, second = stepped(first, second)
             i = ((bits >> U32) * left) >> U32
@@ -204,7 +204,7 @@ def playout(config, state, rng, trace):
                 point = p
                 break
             left -= U1
-            q = s.empty[left]
+            q = s.empty[left]  # `place` stays the inverse of `empty`
             s.empty[left] = p
             s.empty[i] = q
             s.place[p] = left
@@ -329,9 +329,9 @@ def put(c, s, p, player):
     suicide = s.colour[p] == EMPTY
     s.lead += (1 - 2 * player) * (1 - gone if suicide else 1 + gone)
     if c.ko:
-        s.ko = 0
+        s.ko = 0  # superko includes the simple ko
         s.hash ^= c.key[player, p]
-        for i in range(before, s.vacant):
+        for i in range(before, s.vacant):  # captured points lie at the end of `empty`
             s.hash ^= c.key[player if suicide else 1 - player, s.empty[i]]
 
 

@@ -128,6 +128,7 @@ def play(config, state, action):
         for row in range(SIDE + 2):
             s.stones[1, row], s.stones[0, row] = s.stones[0, row], 0
         return
+    # The link of an empty point is its index in `empty`; a stone overwrites it in `put`.
     links, empty, p = links_of(state, c), empty_of(state, c), np.uint64(c.point[action])
     s.vacant -= U1
     place, other = np.uint64(links[p]), np.uint64(empty[s.vacant])
@@ -185,6 +186,7 @@ def playout(config, state, rng, trace):
         p = np.uint64(empty[place])
         vacant -= U1
         empty[place] = empty[vacant]
+        # Without a trace the links of empty points are not kept: the game runs to its end, where none is read.
         if trace.size > 0:
             links[np.uint64(empty[vacant])] = place
             trace[played] = move_of(player, c.action[p])

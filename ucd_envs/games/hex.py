@@ -263,7 +263,7 @@ def spread(stones, joined, row, last):
     Sweeps down and up in turn over the rows that may still extend their neighbours, until a sweep changes nothing.
     """
     joined[row] = widened(joined[row], stones[row])
-    top, bottom = row, row
+    top, bottom = row, row  # no row outside can extend a neighbour
     while True:
         row = top
         while row < last:
@@ -330,7 +330,7 @@ def fill(s, rows, rng):
     Random words give a set of random size, uniform among the sets of that size. Adding or removing random cells up to the
     right size keeps it uniform.
     """
-    empty, chosen = s.empty, s.joined[1]
+    empty, chosen = s.empty, s.joined[1]  # scratch: on a full board only player 0's chains are followed
     cells, count, bits = np.uint64(0), np.uint64(0), np.uint64(0)
     for row in range(np.uint64(rows)):
         bits = draw(rng) if row & U1 == 0 else bits << U32
@@ -365,7 +365,7 @@ def ranked(words, rank):
         row += U1
     word = words[row]
     while rank > 0:
-        word &= word - ONE
+        word &= word - ONE  # clears the lowest bit
         rank -= U1
     return row, word & (~word + ONE)
 
