@@ -80,7 +80,7 @@ def repeats(b, s, boards, p, player):
     suicide = s.around[p] < ROOM and not breathes(s, p, player)
     for q in (p - U1, p + U1, p - UP, p + UP):
         if s.colour[q] == enemy or (suicide and s.colour[q] == own):
-            # A chain that touches p several times is removed once, at the first. An enemy chain falls if all its pairs are with p.
+            # A chain that touches p several times is removed once. An enemy chain falls if all its pairs are with p.
             chain, contacts, first = s.chain[q], 0, U0
             for r in (p + UP, p - UP, p + U1, p - U1):
                 if s.chain[r] == chain:
