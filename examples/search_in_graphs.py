@@ -25,7 +25,7 @@ Player_1 gets the rest of 1."""
 
 
 class Listed:
-    """A PettingZoo AEC environment of such a game, with clone_state, restore_state and clone."""
+    """A PettingZoo AEC environment of one of the games, with clone_state, restore_state and clone."""
 
     possible_agents = ("player_0", "player_1")
 

@@ -2,13 +2,13 @@
 
 A new stone makes a ring in two cases.
 
-First: two of its neighbours belong to one chain, and on neither side a run of own neighbours leads around the stone from one
-to the other. A loop through the stone then separates the cells between them on one side from those on the other, and one of
-the two groups lies inside the loop.
+First: two of its neighbours belong to one chain, and on neither side of the stone does an unbroken run of own neighbours
+lead from one to the other. A loop through the stone then separates the cells between them on one side from those on the
+other, and one of the two groups lies inside the loop.
 
-Second: the stone completes the six own neighbours of a stone. Otherwise own neighbours lead around the new stone for each
-such pair, so the loop that avoids the stone encloses the same cells except these neighbours. Then there was a ring before,
-or the ring encloses own stones only, one of which now has six own neighbours.
+Second: the stone completes the six own neighbours of another own stone. If the first case does not hold, own neighbours lead
+around the new stone for each such pair. A loop that avoids the stone then encloses the same cells, except for these
+neighbours. So either there was a ring before, or the ring encloses own stones only, one of which now has six own neighbours.
 
 Chains are trees of links. A root stores its chain's number of stones and the corners and edges that they touch.
 

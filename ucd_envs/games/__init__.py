@@ -1,1 +1,1 @@
-"""One file a game; each reads like its rulebook."""
+"""Games, one file each, which begins with its rulebook."""
