@@ -150,5 +150,5 @@ def is_set(shapes, place):
 
 @kernel()
 def apart(action, other, columns):
-    """How many lines and how many columns two cells are apart."""
+    """Returns the distance of two cells in rows and in columns."""
     return abs(action // columns - other // columns), abs(action % columns - other % columns)
