@@ -166,7 +166,7 @@ class Planner:
         playouts or seconds: the budget; progress, final_move: as in Planner. Without them the planner's own hold. Raises
         TypeError for an environment without the hooks, ValueError for a search without a budget, a finished game or several
         workers in a third-party environment, RuntimeError for a user-defined kernel that breaks its contract, what `check`
-        raises, and whatever such an environment raises.
+        raises, and what such an environment raises.
         """
         state, workers, budget, seconds_spent, interrupted = self._searched(env, playouts, seconds, progress, final_move)
         return summary(

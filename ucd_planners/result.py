@@ -47,7 +47,7 @@ class SearchResult:
     full: bool
     """Whether the graph reached its limit and stopped growing."""
     stopped: str
-    """What ended the search: "playouts", "seconds", "interrupt", or "decided" where it may end early; "progress": nothing."""
+    """The end of the search: "playouts", "seconds", "interrupt", or "decided" where it may end early; "progress": nothing."""
     workers: int
     seconds: float
     """Wall-clock time."""
@@ -89,8 +89,8 @@ class SearchResult:
     def to_networkx(self, most: int | None = None) -> Any:
         """The searched graph, of the first worker if there are several, as a networkx.MultiDiGraph: see graph_view.networkx.
 
-        most: keep only so many positions, the most visited ones. The graph is the planner's memory: raises ValueError when the
-        planner has searched again or been reset since, and for a result that was copied or pickled, ImportError without
+        most: the number of positions to keep, the most visited ones. The graph is the planner's memory: raises ValueError when
+        the planner has searched again or been reset since, and for a result that was copied or pickled, ImportError without
         networkx.
         """
         return self._searched.to_networkx(most)
@@ -202,7 +202,7 @@ def variation(graph: Graph, action: int) -> list[int]:
 
 
 def _most(keys: list[np.ndarray], rng: np.ndarray) -> int:
-    """Where the first key is largest, among equals the second, and so on; a random one of those that are equal in all."""
+    """Returns the place of the largest first key, among equals of the second, and so on; at random where all are equal."""
     best = np.arange(len(keys[0]))
     for key in keys:
         best = best[key[best] == key[best].max()]

@@ -25,11 +25,11 @@ FIRST_ROOM = 65_536
 CHUNK_SECONDS = 0.05
 """About how long the compiled loop runs between two looks at the clock, the callback and Ctrl-C."""
 LOOKS = 64
-"""How often at most a search that may end early looks whether it can."""
+"""Looks at most of a search that may end early."""
 
 
 class Stop:
-    """Tells the workers of one search to end it."""
+    """A flag that ends the workers of one search."""
 
     __slots__ = ("_on",)
 
@@ -46,7 +46,7 @@ class Stop:
 
 
 class Settings(NamedTuple):
-    """What a worker needs to know of its planner."""
+    """The settings of a planner that its workers use."""
 
     selection: Selection
     policies: Sequence[PlayoutPolicy]
@@ -172,7 +172,7 @@ class Worker:
             self.running = False
 
     def _is_decided(self, left: int) -> bool:
-        """Whether the most visited move stays so whatever the playouts that are left do."""
+        """Whether no playouts that are left can change the most visited move."""
         root = self.graph.root
         visits = self.graph.edges[self.graph.block(root)]["visits"]
         if len(visits) < 2:

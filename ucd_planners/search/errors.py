@@ -24,7 +24,7 @@ SENTENCES = {
     codes.NO_MOVE: "playout of {rules} writes a move to its trace that no player can make",
     codes.TOO_LONG: "{rules} goes on after {max_plies} plies, more than max_plies tells",
 }
-"""By the status of the loop."""
+"""Sentences by the status of the loop."""
 
 
 def contract_error(status: int, rules: Rules, graph: Graph, sim: Sim, selection: Any, policies: Any) -> RuntimeError:

@@ -1,4 +1,4 @@
-"""How a search graph grows: nodes, the table that finds them, edges in blocks, and links from edges to nodes.
+"""The growth of a search graph: nodes, the table that finds them, edges in blocks, and links from edges to nodes.
 
 Every kernel here needs room that the loop has made sure of before.
 """

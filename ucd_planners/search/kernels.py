@@ -95,7 +95,7 @@ RULES_TYPE, SEARCH_TYPE = BindingType("rules", RULES), BindingType("search", SEA
 
 
 def words_of(kind: Any) -> int:
-    """How many words of 8 bytes a value of a type takes in a binding."""
+    """Returns the size of a value in a binding, in words of 8 bytes."""
     if isinstance(kind, UniTuple):
         return int(kind.count) * words_of(kind.dtype)
     return 2 if isinstance(kind, types.Array) else 1

@@ -9,8 +9,8 @@ Two choices that papers leave open are options. `first_play_urgency` is the boun
 node's actions are tried before any is chosen again. `expand_all` adds every position of the playout as well, so that a path
 goes to the end of the game; a simulation that might not fit under the limit of edges adds its first new position only.
 
-Every verb returns a status, and all but DONE stop the loop. Nothing enters the graph before it is known to fit: else the
-generator goes back to where the simulation began, so a search has the same result however its blocks grow. At the limit of
+Verbs that can fail return a status, and all but DONE stop the loop. Nothing enters the graph before it is known to fit: else
+the generator goes back to where the simulation began, so a search has the same result however its blocks grow. At the limit of
 edges simulations go on inside the graph: at a node with tried actions the choice is among those, at one without the descent
 ends.
 """
@@ -163,7 +163,7 @@ def select(rules, search, graph, sim):
 
 @kernel()
 def plies_to_add(search, graph, sim):
-    """How many positions the playout may add: all that a game can have if `expand_all`, unless the limit of edges is near."""
+    """Returns the number of positions that the playout may add: with `expand_all` all, unless the limit of edges is near."""
     if not search.expand_all or player_of(sim) < 0:
         return np.int64(0)
     plies = np.int64(sim.path.room) - 1 - sim.path.length

@@ -23,7 +23,7 @@ from ucd_planners.search.interface import (
 from ucd_planners.search.sim import memory_of, move, path, payoffs, player_of, policies, rng, state, trace
 
 NOT_PLAYABLE = -2
-"""In place of an action: a policy suggested one that cannot be played."""
+"""A value in place of an action: a policy suggested one that cannot be played."""
 
 
 @kernel()

@@ -93,7 +93,7 @@ class Graph:
         self.make_room(playouts)
 
     def make_room(self, playouts: int) -> None:
-        """Makes room for about so many playouts at once: memory is taken from the system only as it is written."""
+        """Makes room for about `playouts` playouts at once: memory is taken from the system only as it is written."""
         if playouts <= self._roomy:
             return
         self._roomy = playouts
@@ -187,7 +187,7 @@ class Graph:
             self._make(name, size)
 
     def make_node_room(self, size: int) -> None:
-        """Makes room for so many nodes, their keys and played actions, and for the table that finds them."""
+        """Makes room for `size` nodes, their keys and played actions, and for the table that finds them."""
         for name in ("nodes", "keys", "node_actions"):
             self._make(name, size)
         # Half of the table stays empty: a lookup ends at an empty slot.
@@ -229,11 +229,11 @@ class Graph:
         return sum(self._part_bytes(block))
 
     def _affordable(self, size: int, *blocks: str) -> int:
-        """So many rows, or fewer where a block would pass MOST_ROOM."""
+        """Returns the number of rows, or fewer where a block would pass MOST_ROOM."""
         return min(size, *(MOST_ROOM // max(self._row_bytes(block), 1) for block in blocks))
 
     def _make(self, block: str, size: int) -> None:
-        """Gives a block room for so many rows, a multiple of 4 that keeps its arrays aligned; rows in use stay."""
+        """Gives a block room for `size` rows, rounded up to a multiple of 4 that keeps its arrays aligned; rows in use stay."""
         room = (size + 3) & ~3 if block not in ("slots", "free_blocks") else size
         old, used = int(self.record[block]["room"]), int(self.record[block]["length"])
         used = self.node_count if block in ("keys", "node_actions") else used

@@ -1,1 +1,1 @@
-"""How a move is chosen in the graph, and what a finished simulation teaches the graph."""
+"""Selections: kernels that choose actions and back values up."""

@@ -51,7 +51,7 @@ PARAMETERS = record(*UCD_PARAMETERS, ("actions", np.int64), ("ref", np.int64), (
 MOST = np.float32(2**24)
 """Whole numbers are exact up to here."""
 MOST_BIAS = 1e9
-"""With more the weight could overflow."""
+"""The largest bias: the weight of a larger one could overflow."""
 
 
 @kernel(inline=True)
@@ -251,7 +251,8 @@ class RAVE:
         return backup
 
     def layout(self, players: int, actions: int) -> Layout:
-        """As UCD, and the actions played after each node, by all players, and mixed over its edges for its mover."""
+        """The statistics of UCD, and the actions played after each node, by all players, and mixed over its edges for its
+        mover."""
         layout, pairs = self.ucd.layout(players, actions), players * actions
         played = ("all", "mixed") if self.depth_rave else ("all",)
         return layout._replace(

@@ -1,6 +1,6 @@
 """UCD: upper confidence bounds in rooted directed acyclic graphs [UCD section 3].
 
-The value of a move is mu_d1(e) + c * sqrt(log p_d2(e) / n_d3(e)), each term seen so many plies deep [UCD eq. 9-13]:
+The value of a move is mu_d1(e) + c * sqrt(log p_d2(e) / n_d3(e)), each term seen d1, d2 or d3 plies deep [UCD eq. 9-13]:
 
     n(e), w(e)     playouts through edge e = (u -> v) and their payoffs;  n'(e), w'(e): those whose descent ended at e
     mu_0(e)        w(e) / n(e)
@@ -106,7 +106,7 @@ def begin_backup(graph, sim):
 
 
 def scratch_bytes(columns: int, notes: int = 0) -> tuple[int, int]:
-    """Returns the scratch of a layout with so many columns of node_stats: fixed bytes, and bytes for each node."""
+    """Returns the bytes of scratch for a layout with these columns of node_stats: fixed, and for each node."""
     return SCRATCH.itemsize + notes, MARK.itemsize + 8 + 16 * columns
 
 
