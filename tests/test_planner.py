@@ -25,6 +25,7 @@ import pytest
 from pettingzoo.classic import tictactoe_v3
 
 import ucd_envs
+import ucd_planners.planner
 from ucd_envs import connect_four_v0, hex_v0, leftright_v0, registry, tic_tac_toe_v0
 from ucd_envs.envs.single import leftright
 from ucd_envs.envs.wrappers import ChannelsFirstWrapper, MoverViewWrapper, ObservationsKeyWrapper
@@ -112,6 +113,7 @@ def test_seconds_are_respected(workers: int) -> None:
 
 UNCOMPILED = """
 import ucd_envs
+import ucd_planners.planner
 from ucd_planners import planner, uct
 from ucd_planners.search import loop as search
 
@@ -357,6 +359,7 @@ def test_ctrl_c_while_memory_grows_does_no_harm(monkeypatch: pytest.MonkeyPatch)
 INTERRUPTED = r"""
 import signal, sys, threading
 import ucd_envs
+import ucd_planners.planner
 from ucd_planners import simple_way
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -756,3 +759,27 @@ def test_a_planner_says_what_it_is() -> None:
         "<uct: UCD(d1=0, d2=0, d3=0, c=0.3, table=False, backup='descent', store='edges'), playouts=100, seed=3>"
     )
     assert repr(update_all(c=1, seconds=2, seed=3)) == "<update_all: UpdateAll(c=1), seconds=2.0, seed=3>"
+
+
+def test_act_makes_no_summary(monkeypatch: pytest.MonkeyPatch) -> None:
+    """F2-17: half of the time of a search with one playout was its summary, which `act` does not need."""
+
+    def summary(*given: Any, **more: Any) -> None:
+        raise AssertionError("act asked for a summary")
+
+    state = ucd_envs.make_rules("hex", size=5).initial_state()
+    monkeypatch.setattr(ucd_planners.planner, "summary", summary)
+    for final_move in ("visits", "mean", "lower_bound"):
+        assert uct(playouts=30, seed=1, final_move=final_move).act(state) in state.legal_actions()
+
+
+def test_act_with_one_playout_is_quick() -> None:
+    """F2-17: at most 100 microseconds of CPU time on Hex 5x5, the best of many short batches; it was 157."""
+    state, planner = ucd_envs.make_rules("hex", size=5).initial_state(), uct(playouts=1, seed=1)
+    batches = []
+    for _ in range(30):
+        began = time.process_time()
+        for _ in range(100):
+            planner.act(state)
+        batches.append((time.process_time() - began) / 100)
+    assert min(batches) < 1e-4
