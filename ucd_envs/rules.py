@@ -95,7 +95,7 @@ SIGNATURES = Kernels(
 )
 
 
-class Live(Protocol):
+class PythonGame(Protocol):
     """A game behind kernels that call back into Python. Only one search at a time can use it."""
 
     def reseed(self, seed: int) -> None:
@@ -162,7 +162,7 @@ class Rules:
     score: Callable[[State], float] | None = None
     """Returns the first player's points less the second's, as if the game were over now. None itself for a game without
     points."""
-    live: Live | None = None
+    live: PythonGame | None = None
     """The live game behind kernels that call back into Python, None for all other games."""
 
     config_bytes: int | None = None

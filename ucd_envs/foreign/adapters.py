@@ -32,7 +32,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from gymnasium.spaces import Discrete
 
-from ucd_envs.foreign.callbacks import Trampolines
+from ucd_envs.foreign.callbacks import Callbacks
 from ucd_envs.foreign.snapshots import Copier
 from ucd_envs.kernels import OVER
 from ucd_envs.rng import seeded
@@ -134,7 +134,7 @@ class Adapter(ABC):
         self.totals = self._zero
         self._player = OVER
         named = (getattr(self.env, "metadata", None) or {}).get("name")
-        self._trampolines = Trampolines(self, named or type(self.env).__name__)
+        self._trampolines = Callbacks(self, named or type(self.env).__name__)
 
     @property
     def rules(self) -> Rules:

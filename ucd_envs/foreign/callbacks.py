@@ -14,7 +14,7 @@ import ctypes
 import signal
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from types import FrameType
 from typing import Any, Protocol
@@ -217,17 +217,52 @@ def unhashable(key: Any, error: TypeError) -> TypeError:
     return TypeError(f"a position must be hashable, but {key!r} is not ({error})")
 
 
+def _absent(place: int, number: int) -> int:
+    """Fails: the callback of a game that is elsewhere."""
+    return FAILED
+
+
+ABSENT = CALLBACK(_absent)
+"""The C function in place of every callback of a game that is elsewhere."""
+
+
+class AbsentGame:
+    """A game of Python that stayed in another process: its facts are known, but nothing can be played or searched."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def reseed(self, seed: int) -> None:
+        """Does nothing: there is no chance to draw."""
+
+    def failure(self) -> BaseException:
+        """Returns the error of every callback."""
+        return RuntimeError(f"{self.name} is one game of Python in another process: it cannot be played here")
+
+    def listening(self) -> AbstractContextManager[None]:
+        """Returns a context that does nothing."""
+        return nullcontext()
+
+    def mover_after(self, state: State, moves: Iterable[int]) -> int:
+        """Raises RuntimeError."""
+        raise self.failure()
+
+
 def rules_without_game(
     name: str, players: int, actions: int, max_plies: int, config: np.ndarray | None = None, live: Any = None
 ) -> Rules:
     """Returns the Rules of a live game. Without a game they give its facts, but nothing can be played or searched."""
+    if config is None:
+        absent = ctypes.cast(ABSENT, ctypes.c_void_p).value
+        config = configuration(CONFIG, **dict.fromkeys(("legal_actions", "play", "position", "payoffs", "playout"), absent))
+        live = AbsentGame(name)
     return Rules(
         name=name,
         settings={},
         players=players,
         actions=actions,
         max_plies=max_plies,
-        config=configuration(CONFIG) if config is None else config,
+        config=config,
         state_bytes=STATE.itemsize,
         key_words=2,
         kernels=Kernels(
@@ -242,7 +277,7 @@ def rules_without_game(
     )
 
 
-class Trampolines:
+class Callbacks:
     """The callbacks of one live game, and its Rules."""
 
     def __init__(self, game: Game, name: str) -> None:
