@@ -29,21 +29,24 @@ EXPANDS = ("first", "all")
 class Planner:
     """A Monte-Carlo planner: `act(env)` and `search(env)` look at an environment and never change it.
 
-    selection: how moves are chosen and playouts added up; playouts or seconds: the budget of one search, exactly one of the
-    two; seed: the same seed gives the same moves, search after search (with a budget of seconds, speed enters); workers: so
-    many independent searches with an equal share of the budget each, run on threads, their root statistics added up; final:
-    how the move is chosen in the end, "visits", "mean" or "lower_bound"; max_nodes: the largest graph of a worker, root and
-    moves tried; a search that reaches it goes on inside it and says so; add: which positions of a simulation enter the
-    graph, the "first" new one or "all"; urgency: the bound of an untried move, a number of 0 or more, infinite to try all
-    moves of a position before any again [first-play urgency: Gelly and Wang 2006]; keep: whether a search that starts at a
-    position of the graph of the one before goes on in it, what can no longer be reached being given back, instead of
-    starting afresh; early: whether a search ends as soon as no move can overtake the most visited one, which changes no
-    move (with a budget in playouts, one worker and final_move="visits"); policies: one or several, at most four, that are asked
-    in turn for each move of a playout, such as CMC(prob=0.35), before the game's own random policy; priors: what is thought
-    of a position's moves before any is tried, such as GoInitial(); progress: called between pieces of the search, by each
-    worker in its own thread, with that worker's playouts and seconds; what it raises ends the search.
+    selection: chooses actions and backs values up, such as UCD().
+    playouts or seconds: the default budget of a search, at most one of the two; a call may name its own.
+    seed: the same seed gives the same moves, search after search; with a budget in seconds, speed enters.
+    workers: the number of independent searches on threads, 1 to 1024. They share the budget; root statistics are added.
+    final_move: the rule that chooses the action in the end: "visits", "mean" or "lower_bound".
+    max_nodes: the largest graph of a worker, root and tried actions, 2 or more. A search that reaches it goes on inside it.
+    expand: the positions of a simulation that enter the graph: the "first" new one, or "all".
+    first_play_urgency: the bound of an untried action, 0 or more; infinite, all actions of a position are tried before any is
+    chosen again [Gelly and Wang 2006].
+    reuse_graph: whether a search from a position of the last graph goes on in it. Positions out of reach are given back.
+    stop_early: whether a search ends once no action can overtake the most visited one, which changes no move. It goes with a
+    budget in playouts, one worker and final_move="visits".
+    policies: at most four playout policies, such as CMC(prob=0.35), asked in turn before the game's own random policy.
+    initial: statistics of untried actions, such as GoInitial().
+    progress: a function that every worker calls in its thread between pieces of a search, with its playouts and seconds so far.
+    An exception that it raises ends the search.
 
-    Raises TypeError or ValueError for a parameter that is not so.
+    Raises TypeError or ValueError for any other parameter.
     """
 
     def __init__(
