@@ -109,7 +109,7 @@ def test_playouts_leave_the_start_as_it_was() -> None:
 
 def test_the_rate_of_playouts_counts_games(monkeypatch: pytest.MonkeyPatch) -> None:
     games = []
-    monkeypatch.setattr(bench, "rate", lambda run: float(run()))
+    monkeypatch.setattr(bench, "rate", lambda run, *clock: float(run()))
     monkeypatch.setattr(bench, "compiled", lambda kernel, signature: lambda *arguments: games.append(arguments[-1]))
     assert [bench.playout_rate(registry.make_rules("tic_tac_toe"))] == games
 
@@ -121,7 +121,7 @@ def test_the_rate_of_playouts_counts_games(monkeypatch: pytest.MonkeyPatch) -> N
 def once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rates are 1,000 for work that is done once."""
 
-    def rate(run: Callable[[], int]) -> float:
+    def rate(run: Callable[[], int], *clock: Any) -> float:
         run()
         return 1000.0
 
@@ -130,7 +130,7 @@ def once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_row_of_a_search_has_the_documented_fields(once: None) -> None:
     row = bench.measure(Case("hex", "uct(c=0.3)", 50, {"size": 3}))
-    assert list(row) == ["game", "config", "planner", "playouts", "playouts_per_s", "bytes_per_playout"]
+    assert list(row) == ["game", "config", "planner", "playouts", "playouts_per_s", "fresh_per_s", "bytes_per_playout"]
 
 
 def test_a_row_says_what_was_measured(once: None) -> None:
@@ -148,7 +148,7 @@ def test_bytes_a_playout_are_those_of_the_same_search(planner: str, once: None) 
 
 
 def test_the_rate_of_a_search_is_in_its_playouts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "rate", lambda run: float(run()))
+    monkeypatch.setattr(bench, "rate", lambda run, *clock: float(run()))
     assert bench.measure(Case("tic_tac_toe", "uct", 77))["playouts_per_s"] == 77
 
 
@@ -166,6 +166,16 @@ def test_a_budget_in_seconds_is_refused() -> None:
 def test_a_row_of_light_playouts_has_the_same_fields(once: None) -> None:
     row, other = (bench.measure(Case("tic_tac_toe", planner, 50)) for planner in (PLAYOUT, "uct"))
     assert list(row) == list(other)
+
+
+def test_a_fresh_planner_searches_in_user_and_system_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second rate of a row is that of a planner made anew for every search, by the clock of all CPU time."""
+    clocks, made = [], []
+    monkeypatch.setattr(bench, "rate", lambda run, *clock: clocks.append(clock) or float(run() + run()))
+    monkeypatch.setattr(Case, "built", lambda case, built=Case.built: made.append(case) or built(case))
+    row = bench.measure(Case("tic_tac_toe", "uct", 77))
+    assert (row["playouts_per_s"], row["fresh_per_s"]) == (154, 154)
+    assert (clocks, len(made)) == ([(), (bench.cpu_seconds,)], 3)
 
 
 def test_light_playouts_keep_nothing(once: None) -> None:
@@ -232,7 +242,7 @@ def test_the_peers_game_has_the_same_moves(rules: Rules) -> None:
 
 @pytest.mark.parametrize("rules", SHARED, ids=str)
 def test_the_peer_searches_with_the_same_playouts(rules: Rules, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "rate", lambda run: float(run()))
+    monkeypatch.setattr(bench, "rate", lambda run, *clock: float(run()))
     assert bench.openspiel_rate(rules, 10) == 10
 
 

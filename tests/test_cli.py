@@ -238,7 +238,7 @@ def rows_of(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, A
     return [json.loads(line) for line in printed(capsys, "bench", "--json", *words).splitlines()]
 
 
-FIELDS = ["game", "config", "planner", "playouts", "playouts_per_s", "bytes_per_playout"]
+FIELDS = ["game", "config", "planner", "playouts", "playouts_per_s", "fresh_per_s", "bytes_per_playout"]
 
 
 def test_a_bench_has_the_documented_fields(capsys: pytest.CaptureFixture[str]) -> None:

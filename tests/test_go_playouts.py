@@ -58,7 +58,7 @@ def assert_playouts_are_the_oracles(state: State, position: Position, games: int
             assert action in known.sensible(), known
             known = known.after(action)
         assert known.over
-        assert (end.player, end.ply, board_of(end)) == (OVER, known.ply, known.config)
+        assert (end.player, end.ply, board_of(end)) == (OVER, known.ply, known.board)
         assert score(end) == known.score()
         black = 0.5 if known.score() == 0 else float(known.score() > 0)
         assert end.payoffs() == [black, 1 - black]
@@ -100,9 +100,9 @@ def test_many_playouts_make_moves_of_their_policy(size: int, games: int, ko: str
 def test_playouts_without_a_trace_have_the_same_results(ko: str) -> None:
     """The same generator gives the same payoffs, whether moves are written or not."""
     rules, payoffs = go(size=5, ko=ko, suicide=True, komi=2), np.zeros(2)
-    start, move_of, quick = rules.initial_state(), seeded(4), seeded(4)
+    start, traced, quick = rules.initial_state(), seeded(4), seeded(4)
     for _ in range(300):
-        end, _ = playout(start, move_of)
+        end, _ = playout(start, traced)
         array = start.array()
         rules.kernels.playout(rules.config, array, quick, NO_TRACE)
         rules.kernels.payoffs(rules.config, array, payoffs)

@@ -272,7 +272,7 @@ def text_of(**changes: Any) -> list[str]:
         priors=None,
         value=0.44,
         principal_variation=[1, 4],
-        rules=ucd_envs.make_rules("tic_tac_toe"),
+        state=ucd_envs.make_rules("tic_tac_toe").initial_state(),
         playouts=90,
         nodes=31,
         edges=40,

@@ -105,9 +105,10 @@ def cpu_seconds() -> float:
     return time.process_time()
 
 
-def rate(run: Callable[[], int], clock: Callable[[], float] = user_seconds) -> float:
+def rate(run: Callable[[], int], clock: Callable[[], float] | None = None) -> float:
     """Returns units a second of a clock: the median of a few batches of calls that return their units; the first is not
     counted."""
+    clock = clock or user_seconds
     run()
     rates = []
     for _ in range(BATCHES):
