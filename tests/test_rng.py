@@ -138,3 +138,15 @@ def test_our_draws_and_numbas_generator_leave_each_other_alone() -> None:
     rng = seeded(5)
     mixed = [(draw(rng), theirs()) for _ in range(4)]
     assert mixed == list(zip(expected_ours, expected_theirs, strict=True))
+
+
+@pytest.mark.parametrize(
+    "path", [(0,), (1,), (0, 0, 0), (7, 0, 2), (2**32 - 1, 1), (2**32, 3), (2**64 + 5, 2**40), (2**128 - 1, 1000, 15)]
+)
+def test_a_path_seeds_as_numpys_seed_sequence_does(path: tuple[int, ...]) -> None:
+    assert seeded(*path).tolist() == np.random.SeedSequence(path).generate_state(2, np.uint64).tolist()
+
+
+def test_a_negative_seed_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"\Aa seed must be 0 or more, not -1\Z"):
+        seeded(3, -1)

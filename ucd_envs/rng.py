@@ -15,8 +15,19 @@ U24, U16, U37, U40, U27, U11 = (np.uint64(n) for n in (24, 16, 37, 40, 27, 11))
 
 
 def seeded(*entropy: int) -> np.ndarray:
-    """Returns a fresh generator state for non-negative integers such as (seed, game, player): [2] uint64, never all zero."""
-    words: np.ndarray = np.random.SeedSequence(entropy).generate_state(2, np.uint64)
+    """Returns a fresh generator state for non-negative integers such as (seed, game, player): [2] uint64, never all zero.
+
+    Raises ValueError for a negative one.
+    """
+    # Words of 32 bits are what a SeedSequence makes of the numbers itself, only slower.
+    parts: list[int] = []
+    for number in map(int, entropy):
+        if number < 0:
+            raise ValueError(f"a seed must be 0 or more, not {number}")
+        parts.append(number & 0xFFFFFFFF)
+        while number := number >> 32:
+            parts.append(number & 0xFFFFFFFF)
+    words: np.ndarray = np.random.SeedSequence(np.array(parts, np.uint32)).generate_state(2, np.uint64)
     return words if words.any() else np.ones(2, np.uint64)
 
 
