@@ -26,7 +26,7 @@ EXPERTS = "go/*.py"
 """Knowledge of one game, which names that game's state."""
 KERNELS = ["reset", "legal_actions", "is_legal", "play", "payoffs", "key", "playout", "playout_action", "observe"]
 LONGEST = 450
-MOST_ROOMS, MOST_FIELDS, MOST_LINES = 16, 45, 900
+MOST_ROOMS, MOST_FIELDS, MOST_LINES, MOST_FILES = 16, 45, 900, 9
 ONE_LOOP = ("search/loop.py", "search/graph.py", "search/ucb.py", "selection/ucd.py")
 """The files that a reader of UCD needs: loop, graph, choice and backup."""
 
@@ -111,6 +111,12 @@ def test_the_records_of_a_search_have_few_fields() -> None:
 def test_the_loop_of_ucd_fits_on_few_pages() -> None:
     lines = {name: len((ROOT / "ucd_planners" / name).read_text().splitlines()) for name in ONE_LOOP}
     assert sum(lines.values()) <= MOST_LINES, lines
+
+
+def test_the_loop_of_ucd_imports_few_files() -> None:
+    """Of the rooms of the search and of selections, directly or through others; below them is the interface of games."""
+    found = house.closure([ROOT / "ucd_planners" / name for name in ONE_LOOP])
+    assert sum(path.parent.name in ("search", "selection") for path in found) <= MOST_FILES
 
 
 def test_every_folder_is_a_package() -> None:
