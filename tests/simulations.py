@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ucd_envs.rules import Rules, State
 from ucd_envs.structs import fields
 from ucd_planners.playouts import Initial, PlayoutPolicy
 from ucd_planners.search.graph import GRAPH
-from ucd_planners.search.interface import INITIAL, LEARN, SUGGEST
+from ucd_planners.search.interface import INITIAL, LEARN, SUGGEST, learn_nothing, suggest_nothing
 from ucd_planners.search.sim import SIM, Sim
 
 Move = tuple[int, int]
@@ -69,3 +70,29 @@ def initial_stats(state: State, moves: Sequence[Move], initial: Initial) -> np.n
     kernel, memory = compiled(initial.kernel, INITIAL), initial.memory(rules)
     kernel(rules.config, state.array(), simulation.write(moves, len(moves)), memory, actions, values)
     return values
+
+
+@dataclass(frozen=True)
+class Policy(PlayoutPolicy):
+    """A playout policy of two kernels, with eight bytes of memory."""
+
+    suggest_kernel: Any = suggest_nothing
+    learn_kernel: Any = learn_nothing
+    prob = 1.0
+
+    @property
+    def suggest(self) -> Any:
+        """The kernel that suggests."""
+        return self.suggest_kernel
+
+    @property
+    def learn(self) -> Any:
+        """The kernel that learns."""
+        return self.learn_kernel
+
+    def memory(self, rules: Rules) -> np.ndarray:
+        """Eight bytes."""
+        return np.zeros(8, np.uint8)
+
+    def __str__(self) -> str:
+        return "Policy()"

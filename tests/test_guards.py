@@ -15,6 +15,7 @@ import hash_game
 import numpy as np
 import pytest
 from hash_game import MOVES, STATE
+from simulations import Policy
 
 import ucd_envs
 from ucd_envs import defaults
@@ -23,7 +24,7 @@ from ucd_envs.rules import Rules, State
 from ucd_envs.structs import fields
 from ucd_planners import Planner, rave, ucd, uct
 from ucd_planners.playouts import MAST, GoInitial
-from ucd_planners.search.interface import LEARN, SELECT, SUGGEST, PlayoutPolicy, learn_nothing, suggest_nothing
+from ucd_planners.search.interface import LEARN, SELECT, SUGGEST
 from ucd_planners.selection.rave import RAVE
 from ucd_planners.selection.ucd import UCD
 
@@ -73,32 +74,6 @@ def led_to(text: str) -> list[int]:
 
 
 # Playout policies
-
-
-@dataclass(frozen=True)
-class Policy(PlayoutPolicy):
-    """A playout policy of two kernels, with eight bytes of memory."""
-
-    suggest_kernel: Any = suggest_nothing
-    learn_kernel: Any = learn_nothing
-    prob = 1.0
-
-    @property
-    def suggest(self) -> Any:
-        """The kernel that suggests."""
-        return self.suggest_kernel
-
-    @property
-    def learn(self) -> Any:
-        """The kernel that learns."""
-        return self.learn_kernel
-
-    def memory(self, rules: Rules) -> np.ndarray:
-        """Eight bytes."""
-        return np.zeros(8, np.uint8)
-
-    def __str__(self) -> str:
-        return "Policy()"
 
 
 @kernel(SUGGEST)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from simulations import Policy
 
 import ucd_planners
 from ucd_envs.kernels import kernel
@@ -21,8 +22,6 @@ from ucd_planners.search.interface import (
     LEARN,
     SELECT,
     SUGGEST,
-    PlayoutPolicy,
-    learn_nothing,
     suggest_nothing,
 )
 from ucd_planners.search.sim import path
@@ -76,28 +75,6 @@ def test_another_object_is_refused_in_one_sentence(subject: Any) -> None:
 def test_two_checks_with_one_seed_say_the_same() -> None:
     assert check(BHRF(), 50, seed=3) == check(BHRF(), 50, seed=3)
     assert ucd_planners.check is check
-
-
-@dataclass(frozen=True)
-class Policy(PlayoutPolicy):
-    """A policy of two kernels."""
-
-    suggest_kernel: Any = suggest_nothing
-    learn_kernel: Any = learn_nothing
-    prob = 1.0
-
-    @property
-    def suggest(self) -> Any:
-        """The kernel that suggests."""
-        return self.suggest_kernel
-
-    @property
-    def learn(self) -> Any:
-        """The kernel that learns."""
-        return self.learn_kernel
-
-    def __str__(self) -> str:
-        return "Policy()"
 
 
 @kernel(SUGGEST)

@@ -69,10 +69,6 @@ class Layout(NamedTuple):
     traced: bool = False
     """Whether the backup reads the moves of the simulation."""
 
-    def column(self, kind: str, name: str) -> int:
-        """Returns the column of a name in "node_stats" or "edge_stats". Raises ValueError for an unknown name."""
-        return tuple(getattr(self, kind)).index(name)
-
 
 class Selection(Protocol):
     """A selection, as the graph and the planner know it."""

@@ -84,7 +84,7 @@ class Graph:
         record.actions.columns = 2 if options.has_initial else 0
         record.keys.columns = rules.key_words if layout.merges or options.reuse_graph else 0
         record.node_actions.columns = sum(pairs[name] for name in layout.node_action_stats)
-        self._widths = {block: self._row_bytes(block) for block in PARTS}
+        self._widths = {block: sum(self._part_bytes(block)) for block in PARTS}
         self._make("free_blocks", rules.actions + 1)
         self.free_blocks.fill(-1)
         self._make("slots", 0)
@@ -210,10 +210,6 @@ class Graph:
         first = int(self.nodes[node]["first_edge"])
         return slice(first, first + int(self.nodes[node]["expanded"]))
 
-    def column(self, kind: str, name: str) -> int:
-        """The column of a name in "node_stats" or "edge_stats". Raises ValueError for an unknown name."""
-        return self.layout.column(kind, name)
-
     def _columns(self, block: str, part: str) -> tuple[int, ...]:
         """The shape of a row of an array: a number, or columns of the block."""
         if part not in WITH_COLUMNS:
@@ -225,12 +221,9 @@ class Graph:
         """Bytes of a row of each array in a block."""
         return [int(np.dtype(dtype).itemsize * np.prod(self._columns(block, part), dtype=int)) for part, dtype in PARTS[block]]
 
-    def _row_bytes(self, block: str) -> int:
-        return sum(self._part_bytes(block))
-
     def _affordable(self, size: int, *blocks: str) -> int:
         """Returns the number of rows, or fewer where a block would pass MOST_ROOM."""
-        return min(size, *(MOST_ROOM // max(self._row_bytes(block), 1) for block in blocks))
+        return min(size, *(MOST_ROOM // max(self._widths[block], 1) for block in blocks))
 
     def _make(self, block: str, size: int) -> None:
         """Gives a block room for `size` rows, rounded up to a multiple of 4 that keeps its arrays aligned; rows in use stay."""
@@ -238,7 +231,7 @@ class Graph:
         old, used = int(self.record[block]["room"]), int(self.record[block]["length"])
         used = self.node_count if block in ("keys", "node_actions") else used
         # Zeros that the system gives when they are read: the table of a large budget costs nothing before it is used.
-        made = (np.zeros if block == "slots" else np.empty)(room * self._row_bytes(block), np.uint8)
+        made = (np.zeros if block == "slots" else np.empty)(room * self._widths[block], np.uint8)
         from_place = to_place = 0
         for width in self._part_bytes(block):
             if used:
