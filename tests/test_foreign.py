@@ -1661,6 +1661,10 @@ def test_a_result_of_their_environment_travels_between_processes() -> None:
     other = pickle.loads(pickle.dumps(result))
     assert found(other) == found(result)
     assert str(other) == str(result)
+    again = pickle.loads(pickle.dumps(other))
+    assert str(again) == str(result)
+    with pytest.raises(RuntimeError, match="is one game of Python in another process: it cannot be played here"):
+        uct(playouts=5).search(again.state)
 
 
 def test_a_graph_of_their_game_can_be_looked_at() -> None:

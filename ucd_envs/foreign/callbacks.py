@@ -229,8 +229,13 @@ ABSENT = CALLBACK(_absent)
 class AbsentGame:
     """A game of Python that stayed in another process: its facts are known, but nothing can be played or searched."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, players: int, actions: int, max_plies: int) -> None:
         self.name = name
+        self._facts = (name, players, actions, max_plies)
+
+    def facts(self) -> tuple[Callable[..., Rules], tuple[Any, ...]]:
+        """Returns the function that makes these Rules, and its arguments."""
+        return rules_without_game, self._facts
 
     def reseed(self, seed: int) -> None:
         """Does nothing: there is no chance to draw."""
@@ -255,7 +260,7 @@ def rules_without_game(
     if config is None:
         absent = ctypes.cast(ABSENT, ctypes.c_void_p).value
         config = configuration(CONFIG, **dict.fromkeys(("legal_actions", "play", "position", "payoffs", "playout"), absent))
-        live = AbsentGame(name)
+        live = AbsentGame(name, players, actions, max_plies)
     return Rules(
         name=name,
         settings={},
