@@ -1,18 +1,21 @@
-"""Agents that play the games of matches: planners, programs that speak GTP, and user-defined ones."""
+"""Agents that play the games of matches: planners, programs that speak GTP, random players and user-defined ones."""
 
 from __future__ import annotations
 
+import copy
 import math
-from collections.abc import Mapping, Sequence
+import random
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from ucd_envs.rules import Rules, State
-from ucd_envs.settings import real
+from ucd_envs.settings import real, shown
 from ucd_planners.gtp.analysis import both
 from ucd_planners.gtp.client import Program, ProgramError
 from ucd_planners.gtp.protocol import COLOURS, RESIGN
-from ucd_planners.notation import PROGRAM, TIMEOUT, parse, player_from
+from ucd_planners.notation import PROGRAM, TIMEOUT, canonical, parse, player_from, write
 from ucd_planners.planner import Planner
+from ucd_planners.references import built, parameters_of
 
 METHODS = ("begin", "choose", "close")
 """Methods of an agent."""
@@ -49,6 +52,10 @@ class Move(NamedTuple):
     cpu_seconds: float = 0.0
 
 
+Player = str | Planner
+"""A player of a match: a text in the notation of ucd_planners.notation, or a planner."""
+
+
 class Agent(Protocol):
     """The interface of agents. An agent plays one game after another, in one thread.
 
@@ -68,27 +75,45 @@ class Agent(Protocol):
         ...
 
 
-def agent_from(text: str, budget: Mapping[str, Any]) -> Agent:
-    """Returns the agent of a text of ucd_planners.notation. `budget` applies to planners that have none.
+def agent_from(player: Player, budget: Mapping[str, Any]) -> Agent:
+    """Returns a new agent for a player. `budget` applies to planners that have none.
 
-    Raises ValueError or TypeError for a text that names none.
+    Raises ValueError or TypeError for a player that is neither a planner nor a text of one.
     """
-    name, written = parse(text)
-    if name == PROGRAM:
-        unknown = written.keys() - {"command", "timeout"}
-        if unknown:
-            raise ValueError(f"{PROGRAM} has no parameter {min(unknown)!r}: expected timeout")
-        return GTPAgent(**written)
-    made = player_from(text, **budget)
+    if isinstance(player, Planner):
+        made: Any = copy.copy(player)  # the caller's planner is never searched with, and no two threads share one
+    else:
+        name, written = parse(player)
+        if name in AGENTS:
+            return built(name, AGENTS[name], written)  # type: ignore[no-any-return]
+        made = player_from(player, **budget)
     if isinstance(made, Planner):
         own = made.playouts is not None or made.seconds is not None
         if not own and not budget:
-            raise ValueError(f"{text} has no budget: give it, or the match, playouts or seconds")
+            raise ValueError(f"{label(player)} has no budget: give it, or the match, playouts or seconds")
         return PlannerAgent(made, {} if own else budget)
     if isinstance(made, type) or not all(callable(getattr(made, method, None)) for method in METHODS):
-        raise ValueError(f"{name} makes no selection, planner or agent, but {made!r}")
+        raise ValueError(f"{name} makes no selection, planner or agent, but {shown(made)}")
     agent: Agent = made
     return agent
+
+
+def label(player: Player) -> str:
+    """Returns the text of a player in tables and records: its own, or a planner's name."""
+    return player if isinstance(player, str) else player.name
+
+
+def canonical_player(player: Player, budget: Mapping[str, Any]) -> str:
+    """Returns one text for all texts that name the same player with its budget.
+
+    Raises TypeError for a planner that was given as an object, which no text can make again.
+    """
+    if not isinstance(player, str):
+        raise TypeError(f"a match of {shown(player)} cannot be stored: write the planner as text, such as 'uct(c=0.3)'")
+    name, written = parse(player)
+    if name in AGENTS and name != PROGRAM:
+        return write(name, written, parameters_of(AGENTS[name]))
+    return canonical(player, **budget)
 
 
 class PlannerAgent:
@@ -111,6 +136,22 @@ class PlannerAgent:
         if result.stopped == "interrupt":
             raise KeyboardInterrupt
         return Move(result.action, result.value, result.playouts, result.cpu_seconds)
+
+    def close(self) -> None:
+        """Does nothing, since the agent holds nothing."""
+
+
+class RandomAgent:
+    """A player whose moves are all equally likely."""
+
+    def begin(self, rules: Rules, seed: int, stop: Stop | None) -> None:
+        """Begins a reproducible sequence of moves."""
+        self._random, self._stop = random.Random(seed), stop
+
+    def choose(self, state: State, moves: Sequence[tuple[int, int]]) -> Move:
+        """Returns one of the legal moves."""
+        _obey(self._stop)
+        return Move(self._random.choice(state.legal_actions()))
 
     def close(self) -> None:
         """Does nothing, since the agent holds nothing."""
@@ -173,6 +214,10 @@ class GTPAgent:
         """Returns the error of this game, and ends the process, whose board may be wrong."""
         self.program.close(0.0)
         return FailedError(reason)
+
+
+AGENTS: dict[str, Callable[..., Agent]] = {PROGRAM: GTPAgent, "random": RandomAgent}
+"""Agents by the name in their texts, which are no planners."""
 
 
 def stones_before(rules: Rules) -> list[tuple[int, str]]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ucd_envs import registry
 from ucd_envs.settings import integer
-from ucd_planners.arena.agents import Agent, FailedError, GTPAgent, PlannerAgent, Stop, agent_from
+from ucd_planners.arena.agents import Agent, FailedError, GTPAgent, PlannerAgent, Player, Stop, agent_from, label
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,15 @@ class Match:
     """A match: agents, a game, and the number of games.
 
     game: a name as in ucd_envs.make, or a reference; a, b: planners, programs or agents in the notation of
-    ucd_planners.notation, b only in a game of two players; settings: those of the game; budget: playouts or seconds a move,
-    for planners that have none; games: their number, even for two players, since seats are swapped in pairs; seed: any whole
-    number from 0. Raises ValueError or TypeError, before any game, for anything that cannot be played.
+    ucd_planners.notation, or planners as objects, which the match copies; b only in a game of two players; settings: those of
+    the game; budget: playouts or seconds a move, for planners that have none; games: their number, even for two players, since
+    seats are swapped in pairs; seed: any whole number from 0, from which all random choices follow. Raises ValueError or
+    TypeError, before any game, for anything that cannot be played.
     """
 
     game: str
-    a: str
-    b: str | None = None
+    a: Player
+    b: Player | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     budget: Mapping[str, Any] = field(default_factory=lambda: {"playouts": 1000})
     games: int = 100
@@ -47,8 +48,8 @@ class Match:
             raise ValueError(f"a match of {rules} needs {('one planner: a', 'two planners: a and b')[rules.players - 1]}")
         integer("games", self.games, seats, 10**9)
         integer("seed", self.seed, 0, 2**64 - 1)
-        for text in self.planners:
-            agent = agent_from(text, self.budget)
+        for player in self.planners:
+            agent = agent_from(player, self.budget)
             if isinstance(agent, PlannerAgent):
                 agent.planner.check(rules)
             elif isinstance(agent, GTPAgent) and seats != 2:
@@ -57,9 +58,14 @@ class Match:
             raise ValueError(f"games must be an even number, since seats are swapped in pairs, not {self.games}")
 
     @property
-    def planners(self) -> tuple[str, ...]:
-        """Returns the planners' texts."""
+    def planners(self) -> tuple[Player, ...]:
+        """Returns a, and b if there is one."""
         return (self.a,) if self.b is None else (self.a, self.b)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Returns the planners' texts in tables and records."""
+        return tuple(map(label, self.planners))
 
     def seats(self, number: int) -> tuple[int, ...]:
         """Returns the planner of each seat in a game. Planner 0, which is a, has the first seat in games of even number."""
@@ -142,10 +148,12 @@ def _agents(match: Match) -> list[Agent]:
     """Returns this thread's agents for a match, which keep their memory from game to game."""
     key = (match.planners, tuple(sorted(match.budget.items())))
     if getattr(_local, "key", None) != key:
+        opened: list[Agent] = getattr(_local, "opened", [])
         for agent in getattr(_local, "agents", []):
             agent.close()
-        _local.agents = [agent_from(text, match.budget) for text in match.planners]
+            opened[:] = [other for other in opened if other is not agent]
+        _local.agents = [agent_from(player, match.budget) for player in match.planners]
         _local.key = key
-        getattr(_local, "opened", []).extend(_local.agents)
+        opened.extend(_local.agents)
     agents: list[Agent] = _local.agents
     return agents

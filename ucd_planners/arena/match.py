@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from statistics import fmean
@@ -11,10 +11,11 @@ from statistics import fmean
 from ucd_envs.settings import integer
 from ucd_planners.arena.contest import Game, Match, play_game
 from ucd_planners.arena.schedule import Batch, play_batches
+from ucd_planners.arena.store import Store
 from ucd_planners.arena.workers import Workers
 from ucd_planners.intervals import mean_interval, sample_error, wilson
 
-__all__ = ["Game", "Match", "MatchResult", "Score", "play_game", "play_match"]
+__all__ = ["Game", "Match", "MatchResult", "Score", "Tally", "play_game", "play_match"]
 
 DECIDED = {0.0, 0.5, 1.0}
 """Payoffs of a loss, a draw and a win."""
@@ -101,29 +102,73 @@ class MatchResult:
         return sum(game.playouts[side] for game in self.games) / max(cpu, 1e-9)
 
 
+class Tally:
+    """The games of a match so far: those that its store had, and those that ended since. It is complete at every moment.
+
+    store: where each game is kept as soon as its batch has ended; record: called with each of these games before that, with
+    its thoughts. A game that failed is recorded but not stored.
+    """
+
+    def __init__(self, match: Match, store: Store | None = None, record: Callable[[Game], None] | None = None) -> None:
+        self.match, self._store, self._record = match, store, record
+        self._ended = {} if store is None else {game.number: game for game in store.games(match)}
+
+    @property
+    def missing(self) -> Sequence[int]:
+        """Returns the numbers of the games that have no result, ascending."""
+        if not self._ended:
+            return range(self.match.games)
+        return [number for number in range(self.match.games) if number not in self._ended or self._ended[number].failure]
+
+    def play(
+        self,
+        jobs: int = 1,
+        executor: Executor | Workers | None = None,
+        progress: Callable[[Game], None] | None = None,
+    ) -> bool:
+        """Plays the missing games. Parameters are those of play_match. Returns False if Ctrl-C ended it early."""
+
+        def report(match: Match, games: list[Game]) -> None:
+            for game in games:
+                if progress is not None:
+                    progress(game)
+
+        integer("jobs", jobs, 1, 1024)
+        at_once = max(jobs, EXECUTOR_JOBS) if isinstance(executor, Executor) else jobs
+        batches = [Batch(self.match, numbers)] if (numbers := self.missing) else []
+        return play_batches(batches, self._keep, at_once, executor, report)
+
+    def result(self) -> MatchResult:
+        """Returns the games so far."""
+        ended = [self._ended[number] for number in sorted(self._ended)]
+        failures = [game for game in ended if game.failure]
+        return MatchResult(self.match, [game for game in ended if not game.failure], failures)
+
+    def _keep(self, match: Match, games: list[Game]) -> None:
+        """Adds games that have ended. Where one cannot be recorded or stored, all are there."""
+        self._ended |= {game.number: replace(game, thoughts=()) for game in games}
+        try:
+            if self._record is not None:
+                for game in games:
+                    self._record(game)
+        finally:
+            if self._store is not None:
+                self._store.append(match, games)
+
+
 def play_match(
     match: Match,
     jobs: int = 1,
     executor: Executor | Workers | None = None,
     progress: Callable[[Game], None] | None = None,
+    store: Store | None = None,
 ) -> MatchResult:
     """Plays a match, `jobs` games at once as in play_batches, or on a caller's executor, or on started workers.
 
     `progress` is called with each game soon after its end, also for one that failed. Ctrl-C ends the match with the games
-    played so far. Programs that play end with the match; on a caller's executor they end with their thread or process.
+    played so far. With a store, the games that it has are not played again, and the others are added to it. Programs that play
+    end with the match; on a caller's executor they end with their thread or process.
     """
-    ended: list[Game] = []
-
-    def keep(match: Match, games: list[Game]) -> None:
-        ended.extend(replace(game, thoughts=()) for game in games)
-
-    def report(match: Match, games: list[Game]) -> None:
-        for game in games:
-            if progress is not None:
-                progress(game)
-
-    integer("jobs", jobs, 1, 1024)
-    at_once = max(jobs, EXECUTOR_JOBS) if isinstance(executor, Executor) else jobs
-    play_batches([Batch(match, range(match.games))], keep, at_once, executor, report)
-    ended.sort(key=lambda game: game.number)
-    return MatchResult(match, [game for game in ended if not game.failure], [game for game in ended if game.failure])
+    tally = Tally(match, store)
+    tally.play(jobs, executor, progress)
+    return tally.result()

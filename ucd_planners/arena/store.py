@@ -1,4 +1,4 @@
-"""A store: the games of an experiment in one SQLite file.
+"""A store: the games of a match, or of an experiment's matches, in one SQLite file.
 
 A game is stored under its match's configuration and its number. The configuration is everything that decides the moves: the
 planners with their budgets, the game with all its settings, the seed and the version of this distribution. Texts are
@@ -16,18 +16,18 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import numba
 import numpy as np
 
 import ucd_envs
 from ucd_envs import registry
+from ucd_planners.arena.agents import canonical_player
 from ucd_planners.arena.contest import Game, Match
-from ucd_planners.notation import canonical
 
 MARK = 0x55434453
 """SQLite's application_id of a store: "UCDS"."""
@@ -97,12 +97,22 @@ class Store:
             self._key(match),
             match.games,
         )
-        return [_game(*row) for row in rows]
+        try:
+            return [_game(len(match.planners), *row) for row in rows]
+        except (ValueError, TypeError, struct.error):
+            raise OSError(f"{self.path} is damaged: it has games that cannot be read") from None
 
     def missing(self, match: Match) -> list[int]:
         """Returns the numbers of a match's games that are not stored, ascending."""
         there = {number for (number,) in self._run("SELECT number FROM games WHERE configuration = ?", self._key(match))}
         return [number for number in range(match.games) if number not in there]
+
+    def claim(self, match: Match) -> None:
+        """Makes this the store of one match alone. Raises ValueError, leaving it unchanged, if it holds another one."""
+        with self._transaction():
+            self._run("INSERT OR IGNORE INTO configurations (text) VALUES (?)", configuration(match))
+            if self._run("SELECT count(*) FROM configurations")[0][0] > 1:
+                raise ValueError(f"{self.path} holds games of another match, or of another version: name another store")
 
     def sessions(self) -> list[dict[str, Any]]:
         """Returns when games were added, and the versions of Python, numpy and numba and the kind of machine."""
@@ -153,7 +163,7 @@ class Store:
 
     def _begun(self) -> int:
         """Returns a new row for this session."""
-        versions = (platform.python_version(), np.__version__, numba.__version__, f"{platform.system()} {platform.machine()}")
+        versions = (platform.python_version(), version("numpy"), version("numba"), f"{platform.system()} {platform.machine()}")
         row = (self.began, *versions)
         self._run("INSERT INTO sessions (began, python, numpy, numba, platform) VALUES (?, ?, ?, ?, ?)", *row)
         return int(self._run("SELECT last_insert_rowid()")[0][0])
@@ -194,7 +204,7 @@ def configuration(match: Match) -> str:
     """Returns everything that decides a match's games, as canonical JSON: equal texts, equal games."""
     rules = registry.make_rules(match.game, **match.settings)
     written = {
-        "planners": [canonical(text, **match.budget) for text in match.planners],
+        "planners": [canonical_player(player, match.budget) for player in match.planners],
         "game": rules.reference or rules.name,
         "settings": rules.settings,
         "seed": match.seed,
@@ -222,8 +232,10 @@ def _row(game: Game) -> tuple[Any, ...]:
     return (game.number, game.seat, moves, payoffs, playouts, cpu_seconds, game.seconds)
 
 
-def _game(number: int, seat: int, moves: bytes, payoffs: str, playouts: str, cpu_seconds: str, seconds: float) -> Game:
-    """Returns the game of a row."""
+def _game(sides: int, number: int, seat: int, moves: bytes, payoffs: str, playouts: str, cpu: str, seconds: float) -> Game:
+    """Returns the game of a row. Raises ValueError, TypeError or struct.error for a row that is damaged."""
     line = struct.unpack(f"<{len(moves) // 2}H", moves)
-    paid, played, took = (tuple(json.loads(text)) for text in (payoffs, playouts, cpu_seconds))
-    return Game(number, seat, line, paid, played, took, seconds)
+    paid, played, took = ([float(each) for each in json.loads(text)] for text in (payoffs, playouts, cpu))
+    if {len(paid), len(played), len(took)} != {sides} or not 0 <= int(seat) < sides or not 0 <= min(paid) <= max(paid) <= 1:
+        raise ValueError(f"game {number} is damaged")
+    return Game(int(number), int(seat), line, tuple(paid), tuple(map(int, played)), tuple(took), float(seconds))

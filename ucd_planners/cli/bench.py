@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ucd_envs import registry
-from ucd_planners.cli.console import rich, table, usage
+from ucd_planners.cli.console import progress, rich, table, usage
 
 PEER_OF = {"planners": "openspiel", "envs": "pettingzoo", "foreign": "python"}
 """Peer of each benchmark."""
@@ -55,24 +56,32 @@ def _run(arguments: argparse.Namespace) -> int:
             needed += ["gymcts", "mcts-simple"] if arguments.foreign else [arguments.against]
         for program in needed:
             bench.find_peer(program)
+    count, rows = len(cases), None
     if arguments.envs:
-        rows = bench.environment_rows(arguments.against)
+        count, rows = len(registry.available()), bench.environment_rows(arguments.against)
     elif arguments.foreign:
-        from ucd_planners.benchmarks.foreign import foreign_rows
+        from ucd_planners.benchmarks import foreign
 
-        rows = foreign_rows(arguments.against is not None)
-    else:
-        rows = (bench.measure(case, arguments.against) for case in cases)
+        count, rows = len(foreign.cases()) * len(foreign.PLANNERS), foreign.foreign_rows(arguments.against is not None)
     shown: list[dict[str, Any]] = []
     try:
-        for row in rows:
-            shown.append(row)
-            if arguments.json:
-                print(json.dumps(row), flush=True)
+        with progress(count, "measured") as advance:
+            for row in _measured(cases, arguments.against, bench, advance) if rows is None else rows:
+                shown.append(row)
+                advance()
+                if arguments.json:
+                    print(json.dumps(row), flush=True)
     finally:
         if not arguments.json and shown:
             _show(shown)
     return 0
+
+
+def _measured(cases: list[Any], against: str | None, bench: Any, tell: Callable[[str], None]) -> Iterator[dict[str, Any]]:
+    """Returns the row of each case, and tells of the case before, since its kernels may have to be compiled."""
+    for case in cases:
+        tell(f"{case.planner} in {case.game}")
+        yield bench.measure(case, against)
 
 
 def _cases(arguments: argparse.Namespace, bench: Any) -> list[Any]:

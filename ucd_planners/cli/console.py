@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from ucd_envs import registry
+from ucd_envs.settings import shown
 
 
 class UsageError(Exception):
@@ -35,7 +37,7 @@ def game_from(text: str | None) -> tuple[str | None, dict[str, Any]]:
     try:
         return parse(text)
     except ValueError:
-        raise ValueError(f"game {text!r} does not parse: expected a name, or name(key=value, ...)") from None
+        raise ValueError(f"game {shown(text)} does not parse: expected a name, or name(key=value, ...)") from None
 
 
 def settings_from(words: Sequence[str], game: str | None) -> dict[str, Any]:
@@ -46,7 +48,7 @@ def settings_from(words: Sequence[str], game: str | None) -> dict[str, Any]:
     from ucd_planners.notation import setting_from
 
     if words and game is None:
-        raise ValueError(f"unexpected argument {words[0]!r}: settings are those of a game, after --game")
+        raise ValueError(f"unexpected argument {shown(words[0])}: settings are those of a game, after --game")
     typed: dict[str, str | None] = {}
     waiting: str | None = None
     for word in words:
@@ -56,7 +58,7 @@ def settings_from(words: Sequence[str], game: str | None) -> dict[str, Any]:
             typed[waiting] = value if equals else None
             waiting = None if equals else waiting
         elif waiting is None:
-            raise ValueError(f"unexpected argument {word!r}: expected options such as --size 5")
+            raise ValueError(f"unexpected argument {shown(word)}: expected options such as --size 5")
         else:
             typed[waiting] = word
             waiting = None
@@ -70,8 +72,15 @@ def folder(name: str) -> Path:
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ValueError(f"the folder {name} cannot be made: {error.strerror}") from None
+        raise ValueError(f"the folder {shown(name)} cannot be made: {error.strerror}") from None
     return place
+
+
+def readable() -> TextIO:
+    """Returns standard input. Raises ValueError if it is closed."""
+    if sys.stdin is None:
+        raise ValueError("standard input is closed")
+    return sys.stdin
 
 
 def rich() -> Any:
@@ -100,19 +109,23 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 @contextmanager
-def progress(total: int, unit: str) -> Iterator[Callable[[], None]]:
-    """Shows a progress bar on a terminal's standard error and removes it at the end. Yields a function to call after each of
-    `total` steps."""
+def progress(total: int, unit: str) -> Iterator[Callable[..., None]]:
+    """Shows a progress bar on a terminal's standard error and removes it at the end.
+
+    Yields a function to call after each of `total` steps, or before one with the text that describes it.
+    """
     library = rich()
     console = library.console.Console(stderr=True)
     with library.progress.Progress(
-        library.progress.TextColumn("{task.description}"),
+        library.progress.SpinnerColumn(),
+        library.progress.TextColumn("{task.description}", markup=False),
         library.progress.BarColumn(),
         library.progress.TextColumn("{task.completed:.0f}/{task.total:.0f} " + unit),
         library.progress.TimeRemainingColumn(),
         console=console,
         disable=not console.is_terminal,
         transient=True,
+        redirect_stdout=False,
     ) as bar:
-        task = bar.add_task("playing", total=total)
-        yield lambda: bar.advance(task)
+        task = bar.add_task("", total=total)
+        yield lambda text=None: bar.advance(task) if text is None else bar.update(task, description=text)

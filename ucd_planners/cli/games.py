@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from ucd_envs import registry
+from ucd_planners.cli.console import usage
 
 
 def add(commands: Any) -> None:
@@ -16,6 +17,7 @@ def add(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     for name in registry.available():
-        settings = registry.parameters(name).values()
+        with usage():
+            settings = registry.parameters(name).values()
         print(name, ", ".join(f"{setting.name}={setting.default!r}" for setting in settings) or "(no settings)")
     return 0

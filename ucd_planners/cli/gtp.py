@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from ucd_planners.cli.console import usage
+from ucd_planners.cli.console import readable, usage
 
 PLAYOUTS = 10_000
 """Playouts of a move, where neither the command nor the planner's text has a budget."""
@@ -53,7 +53,7 @@ def _run(arguments: argparse.Namespace) -> int:
             budget = {"seconds": arguments.seconds}
         seed = {} if arguments.seed is None else {"seed": arguments.seed}
         planner = planner_from(arguments.planner, **{"max_nodes": MAX_NODES, **budget, **seed})
-        lines = Lines(sys.stdin.fileno())
+        lines = Lines(readable().fileno())
         engine = Engine(
             arguments.game,
             arguments.settings,
@@ -69,6 +69,12 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _write(text: str) -> None:
-    """Writes text to the controller at once, as UTF-8, which every move's name survives."""
-    sys.stdout.buffer.write(text.encode())
-    sys.stdout.buffer.flush()
+    """Writes text to the controller at once, as UTF-8, which every move's name survives.
+
+    Raises BrokenPipeError if that fails in any way, for which an engine ends.
+    """
+    try:
+        sys.stdout.buffer.write(text.encode())
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        raise BrokenPipeError(error.errno, error.strerror) from None

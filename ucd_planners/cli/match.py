@@ -7,12 +7,15 @@ import json
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 from ucd_envs import registry
 from ucd_envs.rules import Rules
-from ucd_planners.cli.console import UsageError, folder, progress, rich, table, usage
+from ucd_planners.cli.console import folder, progress, rich, table, usage
+from ucd_planners.cli.ending import FAILED, STOPPED
 from ucd_planners.intervals import mean_interval, sample_error
 
 SEATS = ("first", "second")
@@ -29,7 +32,9 @@ def add(commands: Any) -> None:
         "settings, such as --size 5 --opening b2 for hex. A program that speaks GTP may stand for a planner, such as "
         "gtp('gnugo --mode gtp --level 1 --chinese-rules --capture-all-dead', timeout=60), with seconds for each of its moves; "
         "the budget is not for it. Our rules decide: of Go by area, where all stones left on the board are alive. A game in "
-        "which it fails (no answer in time, an illegal move, a crash) counts for nobody, and the command's status is then 1.",
+        "which it fails (no answer in time, an illegal move, a crash) counts for nobody, and the command's status is then 1. "
+        "The word random stands for a player whose moves are all equally likely. A match that is stopped shows the games so far; "
+        "with --store or --sgf the same command goes on, and more --games are added.",
         epilog='example: ucd match --game hex --size 5 --opening b2 --a "ucd(d1=0,d2=1,d3=2,c=0.3)" --b "uct(c=0.3)" '
         "--playouts 1000 --games 400 --seed 1 --jobs 2",
     )
@@ -42,7 +47,11 @@ def add(commands: Any) -> None:
     parser.add_argument("--games", type=int, default=100, help="an even number (default 100)")
     parser.add_argument("--seed", type=int, default=0, help="default 0")
     parser.add_argument("--jobs", type=int, default=1, help="games at once, in processes (default 1)")
-    parser.add_argument("--sgf", metavar="FOLDER", help="write each game of go or hex to a file there: game-0001.sgf, ...")
+    kept = parser.add_mutually_exclusive_group()
+    kept.add_argument("--store", metavar="FILE", help="keep the games there, from where the same command goes on")
+    kept.add_argument(
+        "--sgf", metavar="FOLDER", help="write each game of go or hex to a file there: game-0001.sgf, ...; with a store beside"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
     parser.set_defaults(run=_run)
 
@@ -59,66 +68,108 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _play(arguments: argparse.Namespace, team: Any) -> int:
-    """Plays the match on workers and prints its result."""
-    from ucd_planners.arena.match import Match, play_match
+    """Plays the match on workers and prints its result, also when it is stopped or fails."""
+    from ucd_planners.arena.match import Match, Tally
 
     with usage():
         budget = {"playouts": 1000 if arguments.playouts is None else arguments.playouts}
         if arguments.seconds is not None:
             budget = {"seconds": arguments.seconds}
         match = Match(arguments.game, arguments.a, arguments.b, arguments.settings, budget, arguments.games, arguments.seed)
-        keep = None if arguments.sgf is None else _keeper(match, arguments.sgf)
-    with progress(match.games, "games") as advance:
-
-        def count(game: Any) -> None:
-            if keep is not None:
-                keep(game)
-            advance()
-
-        result = play_match(match, arguments.jobs, team, count)
-    if not result.games:
-        played = "no game came to its end" if result.failures else "stopped before the first game ended"
-        print(f"ucd: {played}{_failed(result)}", file=sys.stderr)
-        if arguments.json:
-            print(json.dumps(match_row(result)))
-        return 1
-    print(json.dumps(match_row(result))) if arguments.json else _show(result)
-    return 0 if len(result.games) == match.games else 1
-
-
-def _keeper(match: Any, name: str) -> Callable[[Any], None]:
-    """Returns a function that writes a game to its SGF file. Raises ValueError or ImportError, before any game, if that is
-    not possible."""
-    from ucd_envs.formats import sgf
-
-    rules = registry.make_rules(match.game, **match.settings)
-    sgf.saved(rules, ())
-    place = folder(name)
-    if any(place.glob("game-*.sgf")):
-        raise ValueError(f"the folder {name} has games in it, which would be lost: name another")
-
-    def keep(game: Any) -> None:
-        path = place / f"game-{game.number + 1:04}.sgf"
+        records = None if arguments.sgf is None else Records(match, arguments.sgf)
+        store = _claimed(match, arguments.store if records is None else records.store)
+    failure: Exception | None = None
+    with nullcontext() if store is None else store:
+        tally = Tally(match, store, None if records is None else records.write)
         try:
-            path.write_text(_sgf(match, rules, game), encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"{path} cannot be written: {error.strerror}") from None
+            if records is not None:
+                records.complete(tally.result().games)
+            with progress(len(tally.missing), "games") as advance:
+                ended = tally.play(arguments.jobs, team, lambda game: advance())
+        except KeyboardInterrupt:
+            ended = False
+        except Exception as error:
+            failure = error
+    result = tally.result()
+    if result.games or failure is None:
+        _report(result, arguments.json)
+    if failure is not None:
+        raise failure
+    return STOPPED if not ended else 0 if len(result.games) == match.games else FAILED
 
-    return keep
+
+def _claimed(match: Any, path: str | Path | None) -> Any:
+    """Returns the store in a file, or None without one. Raises ValueError for a file that is no store of this match."""
+    from ucd_planners.arena.store import Store
+
+    if path is None:
+        return None
+    store = Store(path)
+    try:
+        store.claim(match)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+class Records:
+    """The SGF files of a match in a folder, a file for each game, and the store beside them, from which the match goes on.
+
+    Raises ValueError or ImportError, before any game, for a game that is not written as SGF or a folder that cannot be used.
+    """
+
+    def __init__(self, match: Any, name: str) -> None:
+        from ucd_envs.formats import sgf
+
+        self._match, self._rules = match, registry.make_rules(match.game, **match.settings)
+        sgf.saved(self._rules, ())
+        self._folder = folder(name)
+        self.store = self._folder / "games.sqlite"
+        if not self.store.exists() and any(self._folder.glob("game-*.sgf")):
+            raise ValueError(f"the folder {name} has games in it, which would be lost: name another")
+
+    def write(self, game: Any) -> None:
+        """Writes a game to its file. Raises OSError if that is not possible."""
+        from ucd_planners.arena import files
+
+        text = _sgf(self._match, self._rules, game)
+        files.save(self._path(game), lambda part: part.write_text(text, encoding="utf-8"))
+
+    def complete(self, games: Sequence[Any]) -> None:
+        """Writes the games of the store that have no file, without the planners' values, which the store does not keep."""
+        for game in games:
+            if not self._path(game).exists():
+                self.write(game)
+
+    def _path(self, game: Any) -> Path:
+        return self._folder / f"game-{game.number + 1:04}.sgf"
 
 
 def _sgf(match: Any, rules: Rules, game: Any) -> str:
-    """Returns a game as SGF, each move with its planner's name, value and playouts."""
+    """Returns a game as SGF, each move with its planner's name and, if they are known, its value and playouts."""
     from ucd_envs.formats import sgf
 
-    names = [match.planners[side] for side in match.seats(game.number)]
+    names = [match.labels[side] for side in match.seats(game.number)]
     state, comments = rules.initial_state(), []
-    for action, (value, playouts) in zip(game.moves, game.thoughts, strict=True):
+    for place, action in enumerate(game.moves):
+        value, playouts = game.thoughts[place] if game.thoughts else (0.0, 0)
         comments.append(names[state.player] + (f"\nvalue {value:.3f}, {playouts} playouts" if playouts else ""))
         state = state.after(action)
     resigned = f"{'B' if game.payoff == 1.0 - game.seat else 'W'}+R"
     ended = "Void" if game.failure else "" if state.over else resigned
     return sgf.saved(rules, game.moves, comments=comments, players=(names[0], names[1]), result=ended)
+
+
+def _report(result: Any, as_json: bool) -> None:
+    """Prints a match's result, or why it has none."""
+    if not result.games:
+        played = "no game came to its end" if result.failures else "stopped before the first game ended"
+        print(f"ucd: {played}{_failed(result)}", file=sys.stderr)
+    if as_json:
+        print(json.dumps(match_row(result)))
+    elif result.games:
+        _show(result)
 
 
 def match_row(result: Any) -> dict[str, Any]:
@@ -135,8 +186,8 @@ def match_row(result: Any) -> dict[str, Any]:
     }
     return {
         "game": str(registry.make_rules(result.match.game, **result.match.settings)),
-        "a": result.match.a,
-        "b": result.match.b,
+        "a": result.match.labels[0],
+        "b": result.match.labels[1] if result.match.b is not None else None,
         **result.match.budget,
         "games": score.games,
         "stopped": score.games + len(result.failures) < result.match.games,

@@ -9,7 +9,7 @@ from typing import Any
 
 from ucd_envs import pictures, registry
 from ucd_envs.rules import State
-from ucd_planners.cli.console import usage
+from ucd_planners.cli.console import readable, usage
 
 SEATS = ("first", "second", "both", "none")
 """Seats of the person: one seat, with the planner in the others, all seats, or none."""
@@ -56,6 +56,9 @@ def _run(arguments: argparse.Namespace) -> int:
             raise ValueError(f"{rules} has no second seat: it has one player")
     everyone = set(range(rules.players))
     people = {"first": {0}, "second": {1}, "both": everyone, "none": set[int]()}[arguments.seat]
+    if people:
+        with usage():
+            readable()
     Table(rules.initial_state(), planner, people).play()
     return 0
 

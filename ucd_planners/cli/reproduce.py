@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from ucd_planners.cli.console import folder, progress, rich, table, usage
+from ucd_planners.cli.ending import FAILED, STOPPED
 from ucd_planners.experiments import MODULES, experiment_named
 
 
@@ -19,8 +20,8 @@ def add(commands: Any) -> None:
         help="runs an experiment of a paper",
         description="Runs an experiment of a paper and shows its figures beside ours. The folder then holds the games "
         "(NAME.sqlite), the table (NAME.csv) and a picture (NAME.svg). A run that was stopped goes on where it was. "
-        "With --only the games of some settings are played; the table has all that there are. A table and a picture of more "
-        "games than were asked for stay as they are, unless --force says otherwise.",
+        "With --only the games of some settings are played; the table has all that there are. A table that has more games in "
+        "one of its lines, and its picture, stay as they are, unless --force says otherwise.",
         epilog="example: ucd reproduce leftright --games 20 --jobs 2",
     )
     parser.add_argument("experiment", help=f"one of {', '.join(MODULES)}, or a reference such as my_module:my_experiment")
@@ -31,7 +32,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--seed", type=int, default=0, help="default 0")
     parser.add_argument("--folder", default="results", help="where the files are (default results)")
-    parser.add_argument("--force", action="store_true", help="replace a table and a picture of more games")
+    parser.add_argument("--force", action="store_true", help="replace a table and a picture, even of more games")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     parser.set_defaults(run=_run)
 
@@ -53,9 +54,11 @@ def _run(arguments: argparse.Namespace) -> int:
         store = Store(folder(arguments.folder) / f"{chosen.name}.sqlite")
     with store:
         missing = sum(len(store.missing(setting.match)) for setting in played)
+        failed: list[Any] = []
         with progress(missing, "games") as advance:
 
             def count(match: Any, games: list[Any]) -> None:
+                failed.extend(game for game in games if game.failure)
                 for _ in games:
                     advance()
 
@@ -64,7 +67,7 @@ def _run(arguments: argparse.Namespace) -> int:
         print(json.dumps(_object(chosen, report)))
     else:
         _show(chosen, report, sum(setting.match.games for setting in played))
-    return 1 if report.missing else 0
+    return STOPPED if report.missing > len(failed) else FAILED if report.missing else 0
 
 
 def _labels(words: list[str]) -> dict[str, list[str]]:
@@ -102,7 +105,7 @@ def _show(chosen: Any, report: Any, total: int) -> None:
         )
     print(f"files: {', '.join(str(path) for path in report.files)}")
     if len(report.files) == 1:
-        print("the table and the picture there are of more games and stay as they are: --force replaces them")
+        print("the table there has more games or is another one: it stays as it is, and its picture; --force replaces them")
     if report.missing:
         print(f"stopped: {report.missing} of {total} games are missing; the same command goes on", file=sys.stderr)
 

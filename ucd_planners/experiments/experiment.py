@@ -6,7 +6,6 @@ Its games lie in a store. A run that ended early continues where it stopped, and
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
+from ucd_planners.arena import files
 from ucd_planners.arena.match import Game, Match, MatchResult
 from ucd_planners.arena.schedule import play_matches
 from ucd_planners.arena.store import Store
@@ -87,7 +87,7 @@ class Report:
     missing: int
     """Number of games that were asked for and are missing, since the run was stopped."""
     files: list[Path]
-    """Files of the games, the rows and the picture. Only the games where the other files have more games."""
+    """Files of the games, the rows and the picture. Only the games where the other files stay."""
 
 
 def reproduce(
@@ -103,9 +103,9 @@ def reproduce(
     """Plays the games of an experiment's settings that a store lacks, and writes the rows and the picture beside the store.
 
     jobs, executor, progress and Ctrl-C: as in play_matches. A stopped run reports the games that it has. played: the
-    settings whose games are played, by default all; the others have the games in the store. force: whether a table and a
-    picture of more games are replaced; by default they stay. Raises ImportError, before any game, when the drawing library
-    is not installed.
+    settings whose games are played, by default all; the others have the games in the store. force: whether a table is replaced
+    that has more games in one of its rows, and its picture; by default they stay. Raises ImportError, before any game, when the
+    drawing library is not installed, and OSError for a file that cannot be written.
     """
     picture.library()
     played = settings if played is None else played
@@ -113,20 +113,28 @@ def reproduce(
     rows = [experiment.measure(setting, store.games(setting.match)) for setting in settings]
     missing = sum(len(store.missing(setting.match)) for setting in played)
     table, drawing = (store.path.with_suffix(suffix) for suffix in (".csv", ".svg"))
-    if not force and games_in(table) > sum(row["games"] for row in rows):
+    columns = dict.fromkeys(column for setting in settings for column in setting.labels)
+    if not force and not replaceable(table, rows, columns):
         return Report(rows, missing, [store.path])
     write_rows(rows, table)
     picture.save(experiment.draw(rows), drawing)
     return Report(rows, missing, [store.path, table, drawing])
 
 
-def games_in(path: Path) -> int:
-    """Returns the games of all rows of a table, 0 where there is none."""
+def replaceable(path: Path, rows: Sequence[Row], labels: Collection[str]) -> bool:
+    """Returns whether a table may give way to rows: there is none, or each of its rows has at most the games of the new one.
+
+    labels: the columns that identify a row. A file that cannot be read as such a table is not replaceable.
+    """
+    games = {tuple(row.get(label, "") for label in labels): row["games"] for row in rows}
     try:
         with open(path, newline="", encoding="utf-8") as file:
-            return sum(int(row["games"]) for row in csv.DictReader(file))
-    except (OSError, ValueError, KeyError, TypeError):
-        return 0
+            old = [(tuple(row[label] for label in labels), int(row["games"])) for row in csv.DictReader(file)]
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError, KeyError, TypeError, csv.Error):
+        return False
+    return all(count <= games.get(place, 0) for place, count in old)
 
 
 def with_labels(settings: Sequence[Setting], labels: Mapping[str, Collection[str]]) -> list[Setting]:
@@ -147,9 +155,11 @@ def with_labels(settings: Sequence[Setting], labels: Mapping[str, Collection[str
 
 def write_rows(rows: Sequence[Row], path: Path) -> None:
     """Writes rows as comma-separated values, completely or not at all. Unknown values are left empty."""
-    unfinished = path.with_name(path.name + ".part")
-    with open(unfinished, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    os.replace(unfinished, path)
+
+    def write(part: Path) -> None:
+        with open(part, "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+
+    files.save(path, write)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from ucd_planners.arena import files
 
 
 def library() -> Any:
@@ -77,7 +78,5 @@ def level(axis: Any, percent: float | None, label: str, style: str) -> None:
 
 def save(figure: Any, path: Path) -> None:
     """Writes a figure as SVG, completely or not at all. Equal figures give equal files."""
-    unfinished = path.with_name(path.name + ".part")
     with library().rc_context({"svg.hashsalt": path.stem}):
-        figure.savefig(unfinished, format="svg", metadata={"Date": None})
-    os.replace(unfinished, path)
+        files.save(path, lambda part: figure.savefig(part, format="svg", metadata={"Date": None}))
