@@ -303,7 +303,7 @@ def test_a_stopped_bench_shows_what_it_has(monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.setattr(bench, "measure", measure)
     status = cli.main(["bench", "--game", "tic_tac_toe"])
     shown = capsys.readouterr()
-    assert (status, cells(shown.out), shown.err) == (1, [["tic_tac_toe", "playout"]], "ucd: stopped\n")
+    assert (status, cells(shown.out), shown.err) == (130, [["tic_tac_toe", "playout"]], "ucd: stopped\n")
 
 
 # ucd games, and help
@@ -393,7 +393,7 @@ def test_the_example_of_the_help_runs(capsys: pytest.CaptureFixture[str]) -> Non
         (match(a="u\nct"), r"planner 'u\nct' does not parse"),
         (match(a="uct(c=1, c=2)"), "planner 'uct(c=1, c=2)' has the parameter 'c' twice"),
         (match(a="uct(c=" + "9" * 400 + ")"), "planner 'uct(c=999"),
-        (match(a="uct(c=" + "-" * 10**6 + "1)"), "a planner's text must have at most 1000 characters, not 1000008"),
+        (match(a="uct(c=" + "-" * 10**6 + "1)"), "a planner must be written with at most 1000 characters, not 1000008"),
         (match(a="uct(c=1if 1 else 2)"), "planner 'uct(c=1if 1 else 2)' does not parse"),
         (match(a=r"uct(final_move='\d')"), "final_move must be one of visits, mean, lower_bound"),
         (match(b="uct(d=1)"), "uct has no parameter 'd'"),
@@ -491,13 +491,19 @@ def test_a_missing_peer_is_told_before_anything_is_measured(
     assert refused(capsys, words) == sentence
 
 
-def test_a_fault_of_the_program_is_not_taken_for_wrong_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sentence for users is for what they typed; anything else keeps its traceback."""
+def test_a_fault_of_the_program_is_not_taken_for_wrong_arguments(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """F2-61: it has the status of a failure and names the line; the traceback is for those who ask for it."""
 
     def measure(case: bench.Case, against: str | None) -> dict[str, Any]:
         raise ValueError("a fault")
 
     monkeypatch.setattr(bench, "measure", measure)
+    assert cli.main(["bench", "--json"]) == 1
+    sentence = r"ucd: unexpected ValueError: a fault \(test_cli\.py:\d+; UCD_TRACEBACK=1 shows the way there\)\n"
+    assert re.fullmatch(sentence, capsys.readouterr().err)
+    monkeypatch.setenv("UCD_TRACEBACK", "1")
     with pytest.raises(ValueError, match="a fault"):
         cli.main(["bench", "--json"])
 
@@ -540,31 +546,29 @@ def test_a_reader_that_goes_away_is_no_error(words: list[str]) -> None:
 
 
 INTERRUPTED = """
-import os, signal, sys, threading
+import os, signal, sys
 from ucd_planners import cli
-from ucd_planners.arena import schedule, workers
+from ucd_planners.arena import agents, schedule
 signal.signal(signal.SIGINT, signal.default_int_handler)
-def interrupt():
-    threading.Timer({delay}, os.kill, (os.getpid(), signal.SIGINT)).start()
-learn, submit, ended = schedule.Batch.learn, workers.Workers.submit, []
+learn, obey, ended, looks = schedule.Batch.learn, agents._obey, [], []
 def learn_and_interrupt(batch, games):
     learn(batch, games)
     ended.append(batch)
     if len(ended) == {batches}:
-        interrupt()
-def submit_and_interrupt(team, *arguments):
-    if {batches} == 0 and not ended:
-        ended.append(0)
-        interrupt()
-    return submit(team, *arguments)
-schedule.Batch.learn, workers.Workers.submit = learn_and_interrupt, submit_and_interrupt
+        os.kill(os.getpid(), signal.SIGINT)
+def obey_and_interrupt(stop):
+    looks.append(stop)
+    if {batches} == 0 and len(looks) == 1:
+        os.kill(os.getpid(), signal.SIGINT)
+    obey(stop)
+schedule.Batch.learn, agents._obey = learn_and_interrupt, obey_and_interrupt
 sys.exit(cli.main(sys.argv[1:]))
 """
 
 
-def interrupted(words: list[str], batches: int, delay: float = 0.0) -> subprocess.CompletedProcess[str]:
-    """A command that gets Ctrl-C so many seconds after a number of batches have ended, 0: after the first one began."""
-    program = INTERRUPTED.format(batches=batches, delay=delay)
+def interrupted(words: list[str], batches: int) -> subprocess.CompletedProcess[str]:
+    """A command that gets Ctrl-C when a number of batches have ended, or, for 0, while the first search is under way."""
+    program = INTERRUPTED.format(batches=batches)
     return subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, timeout=100)
 
 
@@ -572,20 +576,20 @@ def interrupted(words: list[str], batches: int, delay: float = 0.0) -> subproces
 def test_ctrl_c_shows_the_games_played_so_far(jobs: str) -> None:
     run = interrupted(match(games="100000", jobs=jobs), 5)
     last = run.stdout.splitlines()[-1]
-    assert (run.returncode, run.stderr) == (1, "")
+    assert (run.returncode, run.stderr) == (130, "")
     assert 0 < int(re.fullmatch(r"stopped: (\d+) of 100000 games were played", last)[1]) < 100000  # type: ignore[index]
 
 
 def test_ctrl_c_is_told_in_json() -> None:
     run = interrupted(match("--json", games="100000"), 5)
     row = json.loads(run.stdout)
-    assert (run.returncode, row["stopped"], 0 < row["games"] < 100000) == (1, True, True)
+    assert (run.returncode, row["stopped"], 0 < row["games"] < 100000) == (130, True, True)
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_ctrl_c_ends_a_long_search(jobs: str) -> None:
-    run = interrupted(match(game="hex", playouts="1000000000", jobs=jobs), 0, delay=0.5)
-    assert (run.returncode, run.stdout, run.stderr) == (1, "", "ucd: stopped before the first game ended\n")
+    run = interrupted(match(game="hex", playouts="1000000000", jobs=jobs), 0)
+    assert (run.returncode, run.stdout, run.stderr) == (130, "", "ucd: stopped before the first game ended\n")
 
 
 def test_ctrl_c_outside_of_a_match_leaves_no_traceback(
@@ -595,4 +599,4 @@ def test_ctrl_c_outside_of_a_match_leaves_no_traceback(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(contest.Match, "__post_init__", impatient)
-    assert (cli.main(match()), capsys.readouterr().err) == (1, "ucd: stopped\n")
+    assert (cli.main(match()), capsys.readouterr().err) == (130, "ucd: stopped\n")

@@ -456,7 +456,7 @@ def test_ctrl_c_tells_what_there_is_and_the_same_command_goes_on(jobs: str, whol
         os.killpg(run.pid, signal.SIGINT)
         out, err = run.communicate(timeout=60)
     missing = 2920 - games_in(tmp_path)
-    assert (run.returncode, err) == (1, f"stopped: {missing} of 2920 games are missing; the same command goes on\n")
+    assert (run.returncode, err) == (130, f"stopped: {missing} of 2920 games are missing; the same command goes on\n")
     assert sum(line.split()[:1] in (["ucd"], ["update_all"]) for line in out.splitlines()) >= 20
     assert cli.main(words(tmp_path)) == 0
     assert table(tmp_path) == table(whole_run)
@@ -481,7 +481,7 @@ def test_a_table_of_more_games_is_replaced_only_if_told(
     longer = (folder / "ucd-hex.csv").read_text().replace(",2,", ",20,")
     (folder / "ucd-hex.csv").write_text(longer)
     (folder / "ucd-hex.svg").write_text("of twenty games")
-    assert "stay as they are: --force replaces them\n" in printed(capsys, words(folder))
+    assert "it stays as it is, and its picture; --force replaces them\n" in printed(capsys, words(folder))
     assert [(folder / f"ucd-hex.{kind}").read_text() for kind in ("csv", "svg")] == [longer, "of twenty games"]
     printed(capsys, words(folder, "--force"))
     assert table(folder) == table(whole_run)

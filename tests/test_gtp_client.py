@@ -303,7 +303,7 @@ def test_anything_else_does_not_parse(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("gtp('cat', playouts=3)", "gtp has no parameter 'playouts': expected timeout"),
+        ("gtp('cat', playouts=3)", "gtp has no parameter 'playouts': expected one of command, timeout"),
         ("gtp('cat', timeout=0)", "timeout must be a finite number of seconds above 0, not 0"),
         ("gtp('cat', timeout=inf)", "timeout must be a finite number of seconds above 0, not inf"),
         ("gtp('cat', timeout=soon)", "timeout must be a number, not 'soon'"),
@@ -600,8 +600,8 @@ def test_games_of_a_match_are_written_down(tmp_path: Path, capsys: pytest.Captur
     folder = tmp_path / "a" / "b"
     fake = Fake(tmp_path, in_second_game("sys.exit(3)"))
     command(capsys, fake.text, "--sgf", str(folder), "--seed", "5")
-    assert sorted(path.name for path in folder.iterdir()) == [f"game-000{number}.sgf" for number in (1, 2, 3, 4)]
-    for number, path in enumerate(sorted(folder.iterdir())):
+    assert sorted(path.name for path in folder.glob("*.sgf")) == [f"game-000{number}.sgf" for number in (1, 2, 3, 4)]
+    for number, path in enumerate(sorted(folder.glob("*.sgf"))):
         record = sgf.load(path, game="hex")
         names = ("uct", fake.text) if number % 2 == 0 else (fake.text, "uct")
         assert record.players == names

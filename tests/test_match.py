@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+import ucd_planners
 from ucd_envs import registry
-from ucd_planners.arena import workers
+from ucd_planners.arena import contest, workers
 from ucd_planners.arena.agents import StoppedError
 from ucd_planners.arena.match import EXECUTOR_JOBS, Game, Match, MatchResult, Score, play_game, play_match
+from ucd_planners.arena.store import Store
 from ucd_planners.intervals import mean_interval, wilson
 from ucd_planners.notation import planner_from
 from ucd_planners.planner import Planner
@@ -310,6 +312,97 @@ def test_a_game_begins_as_a_planner_with_the_seed_of_its_number_does() -> None:
     assert (
         play_game(alone_on_leftright(), 0).moves[0] == planner_from("uct(c=0.3)", playouts=20, seed=seed).search(state).action
     )
+
+
+def test_each_side_of_a_game_has_the_seed_of_its_own_number() -> None:
+    """SeedSequence((5, 1)) and SeedSequence((5, 1, 0)) agree, so side 1, which is b, tells whether the side counts."""
+    match = Match("hex", "ucd", "uct", {"size": 5}, {"playouts": 20}, games=12, seed=5)
+    seeds = [int(np.random.SeedSequence((5, 1, side)).generate_state(1, np.uint64)[0]) for side in (0, 1)]
+    state = registry.make_rules("hex", size=5).initial_state()
+    first = planner_from("uct", playouts=20, seed=seeds[1]).search(state).action
+    assert first != planner_from("uct", playouts=20, seed=seeds[0]).search(state).action
+    assert play_game(match, 1).moves[0] == first
+
+
+def test_a_thread_has_other_agents_for_another_budget() -> None:
+    """And then the first ones again: each match has the games of a fresh thread."""
+    matches = [hex_match(budget={"playouts": playouts}) for playouts in (5, 60, 5)]
+    expected = []
+    for match in matches:
+        with ThreadPoolExecutor(1) as fresh:
+            expected.append(fresh.submit(play_game, match, 0).result())
+    assert [(game.moves, game.playouts) for game in (play_game(match, 0) for match in matches)] == [
+        (game.moves, game.playouts) for game in expected
+    ]
+    assert [sum(game.playouts) for game in expected] == [
+        playouts * len(game.moves) for playouts, game in zip((5, 60, 5), expected, strict=True)
+    ]
+
+
+# Players that are no texts, and random ones.
+
+
+def test_a_planner_is_a_player(tmp_path: Path) -> None:
+    """F2-51: it plays as its text does, keeps its seed, and is labelled by its name."""
+    planner = ucd_planners.uct(playouts=10, seed=77)
+    match = Match("connect_four", planner, "uct", games=4)
+    assert match.labels == ("uct", "uct")
+    text = Match("connect_four", "uct(playouts=10)", "uct", games=4)
+    expected = played(play_match(text))
+    assert [played(play_match(match, jobs)) for jobs in (1, 2)] == [expected, expected]
+    assert planner.seed == 77
+    with Store(tmp_path / "games.sqlite") as store:
+        sentence = r"\Aa match of <uct: UCD\(.*\.\.\. cannot be stored: write the planner as text"
+        with pytest.raises(TypeError, match=sentence):
+            play_match(match, store=store)
+
+
+def test_a_planner_without_a_budget_has_that_of_the_match() -> None:
+    game = play_game(Match("tic_tac_toe", ucd_planners.uct(), "random", budget={"playouts": 7}, games=2), 0)
+    assert game.playouts == (7 * ((len(game.moves) + 1) // 2), 0)
+    with pytest.raises(ValueError, match=r"\Auct has no budget: give it, or the match, playouts or seconds\Z"):
+        Match("tic_tac_toe", ucd_planners.uct(), "random", budget={}, games=2)
+
+
+def test_a_planner_that_cannot_play_the_game_is_refused() -> None:
+    expert = planner_from("uct(policies=go_expert)", playouts=5)
+    with pytest.raises(ValueError, match="go"):
+        Match("hex", expert, "uct")
+
+
+def test_agents_of_planners_that_travel_are_not_heaped_up() -> None:
+    """Each batch of a process brings another copy of the planner; a thread keeps the agents of one match."""
+    opened: list[Any] = []
+    contest.open_into(opened)
+    for _ in range(3):
+        play_game(Match("tic_tac_toe", ucd_planners.uct(playouts=2), "random", games=2), 0)
+    contest.open_into([])
+    assert len(opened) == 2
+
+
+def test_a_random_player_makes_every_move_equally_often() -> None:
+    """F2-51: 900 first moves of 9; a count has the standard deviation sqrt(900 * 1/9 * 8/9) = 9.4."""
+    games = play_match(Match("tic_tac_toe", "random", "random", games=900, seed=1)).games
+    counts = np.bincount([game.moves[0] for game in games], minlength=9)
+    assert (len(counts), counts.min() > 60, counts.max() < 140) == (9, True, True)
+
+
+def test_a_random_player_plays_alone_and_is_stopped() -> None:
+    match = Match("leftright", "random", settings={"steps": 6}, games=3)
+    assert play_game(match, 0).playouts == (0,)
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(StoppedError):
+        play_game(match, 0, stop)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("random(c=1)", "random has no parameter 'c': it takes none"), ("random(", "planner 'random\\(' does not parse")],
+)
+def test_a_random_player_has_no_parameters(text: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=rf"\A{reason}"):
+        Match("hex", text, "uct")
 
 
 def test_an_odd_number_of_games_of_one_planner_is_fine() -> None:

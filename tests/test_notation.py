@@ -159,7 +159,7 @@ def test_a_text_of_the_greatest_length_is_read() -> None:
 
 @pytest.mark.parametrize("text", ["uct(c=1)".ljust(LONGEST + 1), "uct(c=" + "-" * 100_000 + "1)", "(" * 10**7])
 def test_a_longer_text_is_refused_without_repeating_it(text: str) -> None:
-    with pytest.raises(ValueError, match=rf"\Aa planner's text must have at most {LONGEST} characters, not {len(text)}\Z"):
+    with pytest.raises(ValueError, match=rf"\Aa planner must be written with at most {LONGEST} characters, not {len(text)}\Z"):
         parse(text)
 
 

@@ -146,7 +146,7 @@ def test_capitals_and_blanks_do_not_matter(monkeypatch: pytest.MonkeyPatch, caps
 def test_a_line_that_is_no_text_gets_an_answer() -> None:
     words = [*COMMAND, "play", *TIC_TAC_TOE]
     run = subprocess.run(words, input=b"\xff\xfe\n", capture_output=True, env=os.environ | {"PYTHONIOENCODING": "utf-8:strict"})
-    assert (run.returncode, run.stderr) == (1, b"ucd: stopped\n")
+    assert (run.returncode, run.stderr) == (1, b"ucd: the input has ended\n")
     assert b"this cannot be read as text\n" in run.stdout
 
 
@@ -192,7 +192,7 @@ def test_undo_of_two_people_takes_back_one_move(monkeypatch: pytest.MonkeyPatch,
 
 def test_the_end_of_the_input_stops_the_game() -> None:
     run = subprocess.run([*COMMAND, "play", *TIC_TAC_TOE], input="b2\n", capture_output=True, text=True)
-    assert (run.returncode, run.stderr) == (1, "ucd: stopped\n")
+    assert (run.returncode, run.stderr) == (1, "ucd: the input has ended\n")
     assert run.stdout.endswith("your move: \n")
 
 
@@ -202,7 +202,7 @@ def test_ctrl_c_at_the_prompt_stops_the_game(monkeypatch: pytest.MonkeyPatch, ca
             raise KeyboardInterrupt
 
     monkeypatch.setattr(sys, "stdin", Impatient())
-    assert cli.main(["play", *TIC_TAC_TOE]) == 1
+    assert cli.main(["play", *TIC_TAC_TOE]) == 130
     shown = capsys.readouterr()
     assert shown.out.endswith("your move: \n")
     assert shown.err == "ucd: stopped\n"
@@ -220,7 +220,7 @@ def test_ctrl_c_in_a_search_stops_the_game(monkeypatch: pytest.MonkeyPatch, caps
 
     monkeypatch.setattr(Planner, "search", interrupted)
     status, out, err = played(monkeypatch, capsys, "", *TIC_TAC_TOE, "--seat", "none")
-    assert (status, err) == (1, "ucd: stopped\n")
+    assert (status, err) == (130, "ucd: stopped\n")
     assert "plays" not in out
 
 

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -16,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ucd_planners.arena import workers
+from ucd_planners.arena import agents, workers
 from ucd_planners.arena.match import Game, Match, play_game
 from ucd_planners.arena.schedule import Batch, play_matches
 from ucd_planners.arena.store import Store
@@ -238,22 +237,42 @@ def test_ctrl_c_takes_the_waiting_batches_off_the_callers_executor(store: Store)
     assert len(store.games(match)) < 500
 
 
-def test_ctrl_c_ends_a_long_search_in_a_thread(store: Store) -> None:
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+def test_ctrl_c_ends_a_long_search_in_a_thread(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes when the search looks for the first time whether it should stop."""
+    obey, looks = agents._obey, []
+
+    def look(stop: Any) -> None:
+        looks.append(stop)
+        if len(looks) == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        obey(stop)
+
+    monkeypatch.setattr(agents, "_obey", look)
     assert not play_matches([ENDLESS], store)
 
 
 PROGRAM = """
 import sys
+from ucd_planners.arena import agents
 from ucd_planners.arena.match import Match
 from ucd_planners.arena.schedule import play_matches
 from ucd_planners.arena.store import Store
 quick = Match("tic_tac_toe", "uct", "uct", {}, {"playouts": 10}, games=2)
 endless = Match("hex", "uct", "uct", {"size": 11}, {"playouts": 10**9}, games=2)
 if __name__ == "__main__":
+    obey = agents._obey
+    def look(stop):
+        if "searching" not in said:
+            say("searching")
+        obey(stop)
+    def say(word):
+        said.append(word)
+        print(word, flush=True)
+    said = []
+    agents._obey = look
     with Store(sys.argv[1]) as store:
-        print("playing", flush=True)
-        tell = lambda match, games: print(len(games), flush=True)
+        say("playing")
+        tell = lambda match, games: say(len(games))
         print(play_matches([quick, endless], store, 2, progress=tell))
 """
 
@@ -267,14 +286,15 @@ def program(tmp_path: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
 
 
-@pytest.mark.parametrize("lines", [1, 3], ids=["while they start", "while they search"])
-def test_ctrl_c_in_a_terminal_ends_the_processes_in_order(lines: int, tmp_path: Path) -> None:
-    """A terminal sends the signal to all processes of the group."""
+@pytest.mark.parametrize("word", ["playing", "searching"], ids=["while they start", "while they search"])
+def test_ctrl_c_in_a_terminal_ends_the_processes_in_order(word: str, tmp_path: Path) -> None:
+    """A terminal sends the signal to all processes of the group, as soon as there are some."""
     with program(tmp_path) as run:
         assert run.stdout
-        for _ in range(lines):
-            run.stdout.readline()
-        time.sleep(0.3)
+        while run.stdout.readline() != f"{word}\n":
+            pass
+        while not children(run.pid):
+            time.sleep(0.001)
         os.killpg(run.pid, signal.SIGINT)
         out, err = run.communicate(timeout=60)
     assert (run.returncode, out.split()[-1], err) == (0, "False", "")
@@ -295,8 +315,8 @@ def alive(pid: int) -> bool:
 def test_no_process_outlives_one_that_was_killed(tmp_path: Path) -> None:
     with program(tmp_path) as run:
         assert run.stdout
-        for _ in range(3):
-            run.stdout.readline()
+        while run.stdout.readline() != "searching\n":
+            pass
         workers = children(run.pid)
         run.kill()
     end = time.monotonic() + 30

@@ -92,11 +92,11 @@ def load(reference: str) -> Any:
             if not _is_found(module.partition(".")[0]) and os.getcwd() not in sys.path:
                 sys.path.append(os.getcwd())
         found = importlib.import_module(module)
-    except Exception as error:
-        raise ValueError(f"{reference} cannot be imported: {_sentence(error)}") from error
-    if not hasattr(found, name):
-        raise ValueError(f"{reference} cannot be imported: the module {module} has no {name}")
-    return getattr(found, name)
+        if hasattr(found, name):
+            return getattr(found, name)
+    except (Exception, SystemExit) as error:
+        raise ValueError(f"{reference} cannot be imported: {sentence(error)}") from error
+    raise ValueError(f"{reference} cannot be imported: the module {module} has no {name}")
 
 
 def builder(name: str) -> Builder:
@@ -164,8 +164,8 @@ def _called(name: str, build: Builder, settings: dict[str, Any]) -> Rules:
         made = build(**settings)
     except (TypeError, ValueError):
         raise
-    except Exception as error:
-        raise ValueError(f"{name} failed: {_sentence(error)}") from error
+    except (Exception, SystemExit) as error:
+        raise ValueError(f"{name} failed: {sentence(error)}") from error
     if not isinstance(made, Rules):
         raise ValueError(f"{name} is no game: it returned {shown(made)}, not Rules")
     for setting, value in made.settings.items():
@@ -208,12 +208,12 @@ def _of_entry_point(name: str) -> Builder:
     entry = _entry_points()[name]
     try:
         found: Builder = entry.load()
-    except Exception as error:
-        raise ValueError(f"{name} cannot be imported from {entry.value}: {_sentence(error)}") from error
+    except (Exception, SystemExit) as error:
+        raise ValueError(f"{name} cannot be imported from {entry.value}: {sentence(error)}") from error
     return found
 
 
-def _sentence(error: BaseException) -> str:
+def sentence(error: BaseException) -> str:
     """Returns the kind of an error and its first line."""
     lines = str(error).splitlines()
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

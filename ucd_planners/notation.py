@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from ucd_envs.settings import shown
 from ucd_planners.options import PlannerOptions, refuse_old_names
 from ucd_planners.planner import Planner
 from ucd_planners.playouts import INITIAL, POLICIES, Initial, PlayoutPolicy
@@ -38,7 +39,7 @@ OPTIONS = tuple(name for name in PlannerOptions.__annotations__ if name != "prog
 GROUPS = {"policies": ("ucd.policies",), "initial": ()}
 """Groups of entry points that name values of an option."""
 LONGEST = 1000
-"""Limit on the characters of a planner's text."""
+"""Limit on the characters of a text, of a planner or of its policies."""
 TIMEOUT = 60.0
 """Seconds that a program has for a move, by default."""
 
@@ -62,7 +63,7 @@ def planner_from(text: str, **defaults: Any) -> Planner:
     """
     made = player_from(text, **defaults)
     if not isinstance(made, Planner):
-        raise ValueError(f"{parse(text)[0]} makes no selection and no planner, but {made!r}")
+        raise ValueError(f"{parse(text)[0]} makes no selection and no planner, but {shown(made)}")
     return made
 
 
@@ -115,7 +116,7 @@ def initial_from(text: str) -> Initial | None:
     """
     made = build_all(text, INITIAL, "initial", "initial statistics", "go_initial")
     if len(made) > 1:
-        raise ValueError(f"a planner has one kind of initial statistics, not {text!r}")
+        raise ValueError(f"a planner has one kind of initial statistics, not {shown(text)}")
     return made[0] if made else None
 
 
@@ -129,7 +130,7 @@ def build_all(text: str, makers: Mapping[str, Callable[..., Any]], option: str, 
         made.append(built(name, found(name, makers, GROUPS[option], kind), written))
         wanted = "suggest" if option == "policies" else "kernel"
         if isinstance(made[-1], type) or not hasattr(made[-1], wanted):
-            raise ValueError(f"{name} makes no {kind}, but {made[-1]!r}")
+            raise ValueError(f"{name} makes no {kind}, but {shown(made[-1])}")
     return made
 
 
@@ -144,10 +145,7 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
 
     Raises TypeError or ValueError for a text that does not follow the grammar.
     """
-    if not isinstance(text, str):
-        raise TypeError(f"a planner must be written as text, such as 'uct(c=0.3)', not {text!r}")
-    if len(text) > LONGEST:
-        raise ValueError(f"a planner's text must have at most {LONGEST} characters, not {len(text)}")
+    check_text(text, "a planner", "uct(c=0.3)")
     command = COMMAND.fullmatch(text)
     match = PLANNER.fullmatch(text)
     if command is not None:
@@ -165,8 +163,7 @@ def parse_all(text: str, option: str, example: str) -> list[tuple[str, dict[str,
 
     Raises TypeError or ValueError, with the option and an example, for a text that does not follow the grammar.
     """
-    if not isinstance(text, str):
-        raise TypeError(f"{option} must be written as text, such as {example!r}, not {text!r}")
+    check_text(text, option, example)
     each, place = [], 0
     while text[place:].strip():
         match = PLANNER.match(text, place)
@@ -175,6 +172,14 @@ def parse_all(text: str, option: str, example: str) -> list[tuple[str, dict[str,
         place = match.end()
         each.append((match[1], arguments(text, match[2] or "")))
     return each
+
+
+def check_text(text: Any, kind: str, example: str) -> None:
+    """Raises TypeError for anything but text, and ValueError for one that is too long."""
+    if not isinstance(text, str):
+        raise TypeError(f"{kind} must be written as text, such as {example!r}, not {shown(text)}")
+    if len(text) > LONGEST:
+        raise ValueError(f"{kind} must be written with at most {LONGEST} characters, not {len(text)}")
 
 
 def arguments(text: str, listed: str, *taken: str) -> dict[str, Any]:
@@ -271,7 +276,7 @@ def setting_from(name: str, text: str | None, default: Any) -> Any:
     if text is None or text.lower() in ("true", "false"):
         return text is None or text.lower() == "true"
     if isinstance(default, bool):
-        raise ValueError(f"{name} must be true or false, not {text!r}")
+        raise ValueError(f"{name} must be true or false, not {shown(text)}")
     if isinstance(default, float) and re.fullmatch(NUMBER, text, re.ASCII):
         return float(text)
     return int(text) if WHOLE.fullmatch(text) else text

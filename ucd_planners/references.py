@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
-from ucd_envs.registry import load
+from ucd_envs.registry import load, sentence
+from ucd_envs.settings import shown
 
 RENAMED = {"go_priors": "go_initial"}
 """New names of built-in objects by their old ones."""
@@ -16,8 +17,11 @@ RENAMED = {"go_priors": "go_initial"}
 def found(name: str, known: Mapping[str, Any], groups: Iterable[str], kind: str) -> Any:
     """Returns the object of a name: one of `known`, a reference's, or an entry point's from one of the groups.
 
-    kind: the word for it in messages. Raises ValueError with one sentence for a name that stands for nothing.
+    kind: the word for it in messages. Raises TypeError for anything but text, and ValueError with one sentence for a name that
+    stands for nothing.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"the name of {kind} must be text, not {shown(name)}")
     if name in known:
         return known[name]
     if ":" in name:
@@ -27,7 +31,9 @@ def found(name: str, known: Mapping[str, Any], groups: Iterable[str], kind: str)
             return load(point.value)
     if name in RENAMED:
         raise ValueError(f"{name} is now called {RENAMED[name]}")
-    raise ValueError(f"unknown {kind} {name!r}: expected one of {', '.join(known)}, or a reference such as my_module:my_name")
+    raise ValueError(
+        f"unknown {kind} {shown(name)}: expected one of {', '.join(known)}, or a reference such as my_module:my_name"
+    )
 
 
 def parameters_of(maker: Any) -> dict[str, inspect.Parameter]:
@@ -36,7 +42,7 @@ def parameters_of(maker: Any) -> dict[str, inspect.Parameter]:
         return {}
     try:
         return dict(inspect.signature(maker).parameters)
-    except ValueError:
+    except (TypeError, ValueError):
         return {}
 
 
@@ -56,8 +62,13 @@ def refuse_unknown(name: str, written: Collection[str], known: Collection[str]) 
 def built(name: str, maker: Callable[..., Any] | Any, written: Mapping[str, Any]) -> Any:
     """Returns the result of a function or class with the parameters written. Any other object is returned unchanged.
 
-    Raises ValueError for an unknown parameter.
+    Raises ValueError for an unknown parameter and for a call that fails, and the call's own ValueError and TypeError.
     """
     if not takes_any(maker):
         refuse_unknown(name, written, parameters_of(maker))
-    return maker(**written) if callable(maker) else maker
+    try:
+        return maker(**written) if callable(maker) else maker
+    except (ValueError, TypeError):
+        raise
+    except (Exception, SystemExit) as error:
+        raise ValueError(f"{name} failed: {sentence(error)}") from error

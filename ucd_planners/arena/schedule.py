@@ -63,35 +63,47 @@ def play_batches(
     Processes are spawned: a program that calls this with jobs > 1 must do so below `if __name__ == "__main__"`. Games
     registered by the program need jobs = 1, or an executor whose workers know them; games given by a reference need neither.
     """
+    try:
+        with nullcontext(executor) if isinstance(executor, Workers) else workers(executor, jobs) as team:
+            _play_on(team, batches, keep, jobs, progress)
+    except KeyboardInterrupt:  # also one that came while processes started or ended
+        return False
+    return True
+
+
+def _play_on(
+    team: Workers,
+    batches: Sequence[Batch],
+    keep: Callable[[Match, list[Game]], None],
+    jobs: int,
+    progress: Callable[[Match, list[Game]], None] | None,
+) -> None:
+    """Plays batches on workers, and keeps the finished ones whatever ends it."""
     turns = deque(batches)
     running: dict[Future[list[Game]], Batch] = {}
     ended: SimpleQueue[Future[list[Game]]] = SimpleQueue()
-    with nullcontext(executor) if isinstance(executor, Workers) else workers(executor, jobs) as team:
-        try:
-            while turns or running:
-                while turns and team.idle:
-                    batch = turns.popleft()
-                    future = team.submit(batch.match, batch.take(jobs), ended.put)
-                    running[future] = batch
-                    if batch.numbers:
-                        turns.append(batch)
-                future = ended.get()
-                team.release(future)
-                games = future.result()
-                running[future].learn(games)
-                keep(running[future].match, games)
-                batch = running.pop(future)
-                if progress is not None:
-                    progress(batch.match, games)
-        except KeyboardInterrupt:
-            return False
-        finally:
-            team.stop()
-            for future in [future for future in running if not future.cancel()]:
-                if team.ours or future.done():
-                    with suppress(Exception, KeyboardInterrupt):
-                        keep(running[future].match, future.result())
-    return True
+    try:
+        while turns or running:
+            while turns and team.idle:
+                batch = turns.popleft()
+                future = team.submit(batch.match, batch.take(jobs), ended.put)
+                running[future] = batch
+                if batch.numbers:
+                    turns.append(batch)
+            future = ended.get()
+            team.release(future)
+            games = future.result()
+            running[future].learn(games)
+            keep(running[future].match, games)
+            batch = running.pop(future)
+            if progress is not None:
+                progress(batch.match, games)
+    finally:
+        team.stop()
+        for future in [future for future in running if not future.cancel()]:
+            if team.ours or future.done():
+                with suppress(Exception, KeyboardInterrupt):
+                    keep(running[future].match, future.result())
 
 
 @dataclass

@@ -180,8 +180,8 @@ class Store:
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         """Commits everything inside, or nothing."""
-        self._run("BEGIN IMMEDIATE")
         try:
+            self._run("BEGIN IMMEDIATE")  # Ctrl-C may come as soon as it has begun
             yield
             self._run("COMMIT")
         finally:

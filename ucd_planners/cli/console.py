@@ -72,7 +72,7 @@ def folder(name: str) -> Path:
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ValueError(f"the folder {shown(name)} cannot be made: {error.strerror}") from None
+        raise ValueError(f"the folder {name} cannot be made: {error.strerror}") from None
     return place
 
 

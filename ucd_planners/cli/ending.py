@@ -26,6 +26,8 @@ from ucd_envs.settings import shown
 from ucd_planners.cli.console import UsageError
 
 FAILED, UNUSABLE, STOPPED = 1, 2, 128 + signal.SIGINT
+OUTPUT = {errno.EBADF, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPIPE}
+"""Errors of standard output. Those of other files come with a file's name, or as a sentence."""
 LONGEST = 2000
 """Limit on the characters of a sentence."""
 TRACEBACK = "UCD_TRACEBACK"
@@ -60,7 +62,9 @@ def _failed(error: Exception) -> int:
     """Prints the sentence of an exception and returns its status."""
     if isinstance(error, UsageError):
         return _said(str(error), UNUSABLE)
-    if isinstance(error, OSError) and _output_failed():
+    if isinstance(error, OSError) and error.errno in OUTPUT and error.filename is None:
+        with suppress(OSError):  # nothing is left to be flushed when the process ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if error.errno == errno.EPIPE:
             return FAILED  # the reader, such as `head`, has what it wanted
         return _said(f"the output cannot be written: {error.strerror}", FAILED)
@@ -71,6 +75,8 @@ def _reason(error: Exception) -> str:
     """Returns an exception as a sentence. One that nobody foresaw is named with the line that raised it."""
     if isinstance(error, BrokenExecutor):
         return "a process that played games has ended too early, as when it is killed or memory runs out"
+    if isinstance(error, EOFError):
+        return "the input has ended"
     if isinstance(error, MemoryError):
         return "there is not enough memory"
     if isinstance(error, OSError) and error.errno is not None:
@@ -89,16 +95,6 @@ def _said(sentence: str, status: int) -> int:
         if sys.stderr is not None:
             print(f"ucd: {' '.join(sentence.splitlines())[:LONGEST]}", file=sys.stderr, flush=True)
     return status
-
-
-def _output_failed() -> bool:
-    """Returns whether standard output cannot be written. Nothing is then left to be flushed when the process ends."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return True
-    return False
 
 
 @contextmanager

@@ -33,8 +33,8 @@ def add(commands: Any) -> None:
         "gtp('gnugo --mode gtp --level 1 --chinese-rules --capture-all-dead', timeout=60), with seconds for each of its moves; "
         "the budget is not for it. Our rules decide: of Go by area, where all stones left on the board are alive. A game in "
         "which it fails (no answer in time, an illegal move, a crash) counts for nobody, and the command's status is then 1. "
-        "The word random stands for a player whose moves are all equally likely. A match that is stopped shows the games so far; "
-        "with --store or --sgf the same command goes on, and more --games are added.",
+        "The word random stands for a player whose moves are all equally likely. A match that is stopped shows the games so "
+        "far; with --store or --sgf the same command goes on, and more --games are added.",
         epilog='example: ucd match --game hex --size 5 --opening b2 --a "ucd(d1=0,d2=1,d3=2,c=0.3)" --b "uct(c=0.3)" '
         "--playouts 1000 --games 400 --seed 1 --jobs 2",
     )

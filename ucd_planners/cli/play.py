@@ -79,7 +79,7 @@ class Table:
         return self.states[-1]
 
     def play(self) -> None:
-        """Plays to the end, or until the person quits. The end of the input and Ctrl-C raise KeyboardInterrupt."""
+        """Plays to the end, or until the person quits. The end of the input raises EOFError."""
         self.show()
         while not self.state.over and not self.left:
             if self.state.player in self.people:
@@ -103,7 +103,7 @@ class Table:
                 print("this cannot be read as text")
             except (EOFError, KeyboardInterrupt):
                 print()
-                raise KeyboardInterrupt from None
+                raise
 
     def obey(self, word: str) -> None:
         """Runs a command or plays a move. Prints one sentence for anything else."""

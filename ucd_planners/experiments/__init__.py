@@ -21,15 +21,16 @@ def experiment_named(name: str) -> Experiment:
     """Returns an experiment by its name, a reference `package.module:name`, or an entry point of the group
     `ucd.experiments`.
 
-    Raises ValueError with one sentence for a name that stands for none.
+    Raises TypeError for anything but text, and ValueError with one sentence for a name that stands for none.
     """
+    from ucd_envs.settings import shown
     from ucd_planners.experiments.experiment import Experiment
     from ucd_planners.references import found
 
-    if name in MODULES:
+    if isinstance(name, str) and name in MODULES:
         chosen = importlib.import_module(f"{__name__}.{MODULES[name]}").EXPERIMENTS[name]
     else:
         chosen = found(name, dict.fromkeys(MODULES), ("ucd.experiments",), "experiment")
     if not isinstance(chosen, Experiment):
-        raise ValueError(f"{name} is no experiment, but {chosen!r}")
+        raise ValueError(f"{name} is no experiment, but {shown(chosen)}")
     return chosen
