@@ -26,7 +26,7 @@ from ucd_planners import cli
 from ucd_planners.arena.match import Game, Match
 from ucd_planners.arena.store import Store, configuration
 from ucd_planners.experiments import MODULES, bhrf, cmc, experiment_named, picture, ucd, ucd_go
-from ucd_planners.experiments.experiment import Report, Row, Setting, measured, reproduce, write_rows
+from ucd_planners.experiments.experiment import Report, Row, Setting, measured, replaceable, reproduce, write_rows
 from ucd_planners.intervals import wilson
 from ucd_planners.notation import parse, planner_from
 from ucd_planners.playouts import BHRF, GoExpert, GoInitial
@@ -486,6 +486,30 @@ def test_a_table_of_more_games_is_replaced_only_if_told(
     printed(capsys, words(folder, "--force"))
     assert table(folder) == table(whole_run)
     assert (folder / "ucd-hex.svg").read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("old", "replaced"),
+    [
+        (None, True),
+        ("c,games,percent\n", True),
+        ("c,games,percent\n0.1,4,50\n0.3,0,\n", True),
+        ("c,games,percent\n0.3,2,50\n", True),
+        ("c,games,percent\n0.1,6,50\n", False),
+        ("c,games,percent\n0.1,0,\n0.3,3,50\n", False),
+        ("c,games,percent\n0.9,1,50\n", False),
+        ("d,games,percent\n0.1,1,50\n", False),
+        ("c,games,percent\n0.1,many,50\n", False),
+        ("my notes\n1\n", False),
+        ("c,games\n\xff", False),
+    ],
+)
+def test_a_table_gives_way_to_one_with_as_many_games_in_each_row(old: str | None, replaced: bool, tmp_path: Path) -> None:
+    """F2-22: of two rows, with four and two games."""
+    path = tmp_path / "rows.csv"
+    if old is not None:
+        path.write_bytes(old.encode("latin-1"))
+    assert replaceable(path, [{"c": "0.1", "games": 4}, {"c": "0.3", "games": 2}], ["c"]) == replaced
 
 
 # The results that are kept

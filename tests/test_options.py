@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import pydoc
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import cycle, product
@@ -22,6 +23,7 @@ from searching import INF, C, Name, Search, after, assert_exact, assert_right, b
 import ucd_envs
 from ucd_envs.rules import State
 from ucd_planners import Planner, SearchResult, simple_way, ucd, uct, update_all
+from ucd_planners.options import PlannerOptions
 from ucd_planners.presets import PRESETS
 from ucd_planners.selection.ucd import UCD
 from ucd_planners.selection.update_all import UpdateAll
@@ -718,3 +720,11 @@ def test_store_at_nodes_needs_a_table() -> None:
     """A tree has one edge into each position."""
     with pytest.raises(ValueError, match=r"\A[^\n]*store[^\n]*\Z"):
         UCD(table=False, store="nodes")
+
+
+@pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
+def test_the_help_of_a_preset_lists_every_option(preset: Any) -> None:
+    """F2-51."""
+    text = pydoc.plain(pydoc.render_doc(preset))
+    assert "**options" not in text
+    assert all(f"{option}: " in text for option in PlannerOptions.__annotations__)

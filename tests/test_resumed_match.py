@@ -19,7 +19,7 @@ import pytest
 from ucd_envs.formats import sgf
 from ucd_planners import cli
 from ucd_planners.arena import contest, match, workers
-from ucd_planners.arena.match import Game, Match, Tally, play_match
+from ucd_planners.arena.match import Game, Ledger, Match, play_match
 from ucd_planners.arena.store import Store
 
 QUICK = ["--game", "hex", "--size", "3", "--a", "uct", "--b", "random", "--playouts", "20", "--seed", "3"]
@@ -192,9 +192,9 @@ def test_ctrl_c_while_a_batch_is_kept_counts_no_game_twice(monkeypatch: pytest.M
         if len(told) == 1:
             raise KeyboardInterrupt
 
-    tally = Tally(Match("tic_tac_toe", "uct", "random", {}, {"playouts": 5}, games=10), record=record)
-    assert not tally.play()
-    numbers = [game.number for game in tally.result().games]
+    ledger = Ledger(Match("tic_tac_toe", "uct", "random", {}, {"playouts": 5}, games=10), record=record)
+    assert not ledger.play()
+    numbers = [game.number for game in ledger.result().games]
     assert numbers == sorted(set(numbers)) != []
 
 
@@ -278,13 +278,13 @@ def test_a_worker_that_is_killed_loses_no_result(tmp_path: Path) -> None:
     assert err == "ucd: a process that played games has ended too early, as when it is killed or memory runs out\n"
 
 
-def test_a_tally_is_complete_where_its_store_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ledger_is_complete_where_its_store_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(self: Store, match: Match, games: list[Game]) -> None:
         raise OSError("the disk is full")
 
     monkeypatch.setattr(Store, "append", full)
     with Store(tmp_path / "games.sqlite") as store:
-        tally = match.Tally(Match("tic_tac_toe", "uct", "random", {}, {"playouts": 5}, games=10), store)
+        ledger = match.Ledger(Match("tic_tac_toe", "uct", "random", {}, {"playouts": 5}, games=10), store)
         with pytest.raises(OSError, match="the disk is full"):
-            tally.play()
-        assert tally.result().games[0].number == 0
+            ledger.play()
+        assert ledger.result().games[0].number == 0

@@ -15,7 +15,7 @@ from ucd_planners.arena.store import Store
 from ucd_planners.arena.workers import Workers
 from ucd_planners.intervals import mean_interval, sample_error, wilson
 
-__all__ = ["Game", "Match", "MatchResult", "Score", "Tally", "play_game", "play_match"]
+__all__ = ["Game", "Ledger", "Match", "MatchResult", "Score", "play_game", "play_match"]
 
 DECIDED = {0.0, 0.5, 1.0}
 """Payoffs of a loss, a draw and a win."""
@@ -102,7 +102,7 @@ class MatchResult:
         return sum(game.playouts[side] for game in self.games) / max(cpu, 1e-9)
 
 
-class Tally:
+class Ledger:
     """The games of a match so far: those that its store had, and those that ended since. It is complete at every moment.
 
     store: where each game is kept as soon as its batch has ended; record: called with each of these games before that, with
@@ -169,6 +169,6 @@ def play_match(
     played so far. With a store, the games that it has are not played again, and the others are added to it. Programs that play
     end with the match; on a caller's executor they end with their thread or process.
     """
-    tally = Tally(match, store)
-    tally.play(jobs, executor, progress)
-    return tally.result()
+    ledger = Ledger(match, store)
+    ledger.play(jobs, executor, progress)
+    return ledger.result()

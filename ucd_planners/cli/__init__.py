@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import ucd_envs
 from ucd_planners.cli import bench, check, games, gtp, match, play, profile, reproduce
@@ -23,6 +23,10 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Prints the message and exits with status 2."""
         super().error(message if len(message) <= LONGEST else f"{message[:LONGEST]}...")
+
+    def print_help(self, file: Any = None) -> None:
+        """Prints the help. Unlike that of the parent class it raises OSError where the output cannot be written."""
+        print(self.format_help(), end="", file=file)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -69,7 +69,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _play(arguments: argparse.Namespace, team: Any) -> int:
     """Plays the match on workers and prints its result, also when it is stopped or fails."""
-    from ucd_planners.arena.match import Match, Tally
+    from ucd_planners.arena.match import Ledger, Match
 
     with usage():
         budget = {"playouts": 1000 if arguments.playouts is None else arguments.playouts}
@@ -80,17 +80,17 @@ def _play(arguments: argparse.Namespace, team: Any) -> int:
         store = _claimed(match, arguments.store if records is None else records.store)
     failure: Exception | None = None
     with nullcontext() if store is None else store:
-        tally = Tally(match, store, None if records is None else records.write)
+        ledger = Ledger(match, store, None if records is None else records.write)
         try:
             if records is not None:
-                records.complete(tally.result().games)
-            with progress(len(tally.missing), "games") as advance:
-                ended = tally.play(arguments.jobs, team, lambda game: advance())
+                records.complete(ledger.result().games)
+            with progress(len(ledger.missing), "games") as advance:
+                ended = ledger.play(arguments.jobs, team, lambda game: advance())
         except KeyboardInterrupt:
             ended = False
         except Exception as error:
             failure = error
-    result = tally.result()
+    result = ledger.result()
     if result.games or failure is None:
         _report(result, arguments.json)
     if failure is not None:
