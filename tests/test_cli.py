@@ -7,7 +7,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -18,6 +19,8 @@ from ucd_planners import cli
 from ucd_planners.arena import contest
 from ucd_planners.arena.match import Match, play_match
 from ucd_planners.benchmarks import speed as bench
+from ucd_planners.cli import bench as bench_command
+from ucd_planners.cli.console import progress
 from ucd_planners.cli.match import match_row
 from ucd_planners.intervals import mean_interval, wilson
 
@@ -271,6 +274,36 @@ def test_the_ratio_is_our_rate_to_theirs(capsys: pytest.CaptureFixture[str]) -> 
     words = ("--game", "hex", "--size", "3", "--planner", "uct", "--playouts", "50", "--against", "openspiel")
     (row,) = rows_of(capsys, *words)
     assert row["ratio"] == pytest.approx(row["playouts_per_s"] / row["peer_playouts_per_s"], rel=0.01, abs=0.01)
+
+
+def test_a_bench_says_on_a_terminal_what_it_measures(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """F2-63: before each case, since its kernels may have to be compiled first; standard output has the rows alone."""
+    told: list[tuple[Any, ...]] = []
+
+    @contextmanager
+    def progress(*arguments: Any) -> Iterator[Callable[..., None]]:
+        told.append(arguments)
+        yield lambda *words: told.append(words)
+
+    monkeypatch.setattr(bench_command, "progress", progress)
+    monkeypatch.setattr(bench, "measure", lambda case, against: told.append(("measured",)) or {"planner": case.planner})
+    rows_of(capsys, "--game", "tic_tac_toe", "--playouts", "5", "--planner", "uct", "--planner", "ucd")
+    each = [(("uct in tic_tac_toe",), ("measured",), ()), (("ucd in tic_tac_toe",), ("measured",), ())]
+    assert told == [(2, "measured"), *each[0], *each[1]]
+
+
+def test_a_bar_on_a_terminal_has_the_text_and_the_number(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with progress(7, "measured") as advance:
+        advance("uct in [hex]")
+        advance()
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert re.search(r"uct in \[hex\].*1/7 measured", re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.err))
 
 
 def test_a_bench_without_a_game_is_the_suite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

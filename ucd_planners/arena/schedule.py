@@ -78,7 +78,7 @@ def _play_on(
     jobs: int,
     progress: Callable[[Match, list[Game]], None] | None,
 ) -> None:
-    """Plays batches on workers, and keeps the finished ones whatever ends it."""
+    """Plays batches on workers, and keeps the finished ones however it ends."""
     turns = deque(batches)
     running: dict[Future[list[Game]], Batch] = {}
     ended: SimpleQueue[Future[list[Game]]] = SimpleQueue()

@@ -37,7 +37,7 @@ TRACEBACK = "UCD_TRACEBACK"
 def ended(command: Callable[[], int]) -> int:
     """Runs a command and returns its status. A command that was stopped, but printed what it has, returns STOPPED.
 
-    Whatever goes wrong is printed as one sentence. SystemExit passes, since it has its own status.
+    Every failure is printed as one sentence. SystemExit passes, since it has its own status.
     """
     if sys.stdout is None:
         return _said("standard output is closed", UNUSABLE)
