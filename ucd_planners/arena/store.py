@@ -93,11 +93,13 @@ class Store:
         """Returns the stored games of a match, by number."""
         rows = self._run(
             "SELECT number, seat, moves, payoffs, playouts, cpu_seconds, seconds FROM games"
-            " WHERE configuration = ? AND number < ? ORDER BY number",
+            " WHERE configuration = ? AND number BETWEEN 0 AND ? - 1 ORDER BY number",
             self._key(match),
             match.games,
         )
         try:
+            if [row[0] for row in rows] != sorted({int(row[0]) for row in rows}):
+                raise ValueError("numbers of games are damaged")
             return [_game(len(match.planners), *row) for row in rows]
         except (ValueError, TypeError, struct.error):
             raise OSError(f"{self.path} is damaged: it has games that cannot be read") from None
@@ -238,4 +240,4 @@ def _game(sides: int, number: int, seat: int, moves: bytes, payoffs: str, playou
     paid, played, took = ([float(each) for each in json.loads(text)] for text in (payoffs, playouts, cpu))
     if {len(paid), len(played), len(took)} != {sides} or not 0 <= int(seat) < sides or not 0 <= min(paid) <= max(paid) <= 1:
         raise ValueError(f"game {number} is damaged")
-    return Game(int(number), int(seat), line, tuple(paid), tuple(map(int, played)), tuple(took), float(seconds))
+    return Game(number, int(seat), line, tuple(paid), tuple(map(int, played)), tuple(took), float(seconds))
