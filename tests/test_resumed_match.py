@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -159,7 +160,7 @@ def test_a_record_that_cannot_be_written_loses_no_result(tmp_path: Path, capsys:
     status, out, err = run(capsys, *words, "--json")
     assert (status, err) == (1, f"ucd: {tmp_path / 'game-0003.sgf'} cannot be written: Is a directory\n")
     there = json.loads(out)["games"]
-    assert 3 <= there < 6
+    assert 3 <= there == games_in(tmp_path / "games.sqlite") < 6
     (tmp_path / "game-0003.sgf").rmdir()
     assert row(capsys, *words) == row(capsys, *QUICK, "--games", "6")
     assert len(records(tmp_path)) == 6
@@ -196,6 +197,22 @@ def test_ctrl_c_while_a_batch_is_kept_counts_no_game_twice(monkeypatch: pytest.M
     assert not ledger.play()
     numbers = [game.number for game in ledger.result().games]
     assert numbers == sorted(set(numbers)) != []
+
+
+def test_a_ledger_plays_games_that_failed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    failing = [True]
+
+    def play(match: Match, number: int, stop: Any = None) -> Game:
+        played = contest.play_game(match, number, stop)
+        return replace(played, failure="b has ended") if failing[0] and number == 2 else played
+
+    monkeypatch.setattr(workers, "play_game", play)
+    ledger = Ledger(Match("tic_tac_toe", "uct", "random", {}, {"playouts": 5}, games=4))
+    assert ledger.play()
+    assert ([game.number for game in ledger.result().failures], ledger.missing) == ([2], [2])
+    failing[0] = False
+    assert ledger.play()
+    assert (ledger.result().failures, len(ledger.result().games), ledger.missing) == ([], 4, [])
 
 
 def process(*words: str) -> subprocess.Popen[str]:
