@@ -315,9 +315,9 @@ class Checker:
         for other in range(self.rules.players):
             ply = self.header[1]
             self.call("turn", self.state, other)
-            self.look("turn")
             if self.header != (other, ply):
                 self.stop("turn", f"to player {other} leads to player {self.header[0]} at ply {self.header[1]}")
+            self.look("turn")
             if other != player and self.written("key", self.words) == key:
                 self.fault("key", f"is the same for the players {player} and {other}, though turn may set either")
             self.call("turn", self.state, player)
