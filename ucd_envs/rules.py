@@ -175,13 +175,13 @@ class Rules:
     live: PythonGame | None = None
     """The live game behind kernels that call back into Python, None for all other games."""
     layout: np.dtype[Any] = HEADER
-    """Record at the beginning of a state. A pickled state carries a digest of it, by which another version is told apart."""
+    """Record at the beginning of a state. Pickled states carry its digest, and one of another version is refused."""
     validate: Callable[[np.ndarray, np.ndarray], bool] | None = None
     """Returns whether the fields of a state agree: validate(config, state). It is called with any bytes whose player and ply
     are in range, must end on all of them, and changes nothing. None itself for a game that checks no more than these two."""
     turn: Callable[[np.ndarray, np.ndarray, int], None] | None = None
-    """Sets another player to move in place: turn(config, state, player). The key must tell the mover. None itself for a game
-    whose players move only in turn. `set_mover` is enough where nothing else depends on the mover."""
+    """Sets another player to move in place, such as `set_mover`: turn(config, state, player). None itself for a game whose
+    players move only in turn, such as one whose key does not tell the mover."""
 
     config_bytes: int | None = None
     """Size of the game's own part of `config`; by default all of it."""
@@ -268,8 +268,7 @@ class Rules:
             raise ValueError(
                 f"no state of {self}: the player to move is 0 to {self.players - 1}, or -1 at the end, not {player}"
             )
-        last = MOST_PLIES if self.live is not None else self.max_plies - (player != OVER)
-        if not 0 <= ply <= last:
+        if not 0 <= ply <= (last := MOST_PLIES if self.live is not None else self.max_plies - (player != OVER)):
             raise ValueError(f"no state of {self}: the ply is 0 to {last}, not {ply}")
         if self.validate is not None and not self.validate(self.config, np.frombuffer(bytearray(data), np.uint8)):
             raise ValueError(f"no state of {self}: its fields contradict each other")

@@ -263,8 +263,7 @@ def surrounded(s):
 
 @kernel()
 def agrees(s, points, cells):
-    """Returns whether all that a record stores follows from its colours, and every chain has a liberty. Reads no more than
-    the record, whatever it holds."""
+    """Returns whether all fields of a record follow from its colours, and every chain has a liberty. Any bytes will do."""
     unseen, queue = stack_array(POINTS, FLAG), stack_array(CELLS, POINT)
     for place in range(POINTS):
         unseen[place] = 0
