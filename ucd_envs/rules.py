@@ -20,8 +20,7 @@ Identities that hold for every game (`ucd_envs.check` looks for one that does no
   so that a game may take a short cut;
 - `playout_action` is one move of that policy, drawn uniformly from `playout_actions`; `is_playable` returns whether an action
   is among these;
-- `Rules.turn` changes the mover: the ply stays, the key is another, and turned back it is the same;
-- `Rules.validate` accepts every state that `reset`, `play` and `turn` lead to.
+- `Rules.turn` changes mover and key and not the ply, and back again; `Rules.validate` accepts states of `reset`, `play`, `turn`.
 
 Bytes from outside are checked where they become a State: `State(rules, data)` and unpickling. States of the game's own kernels
 are not: `initial_state`, `after`, `turned`, `clone_state`, and all inside a search.
@@ -268,7 +267,8 @@ class Rules:
             raise ValueError(
                 f"no state of {self}: the player to move is 0 to {self.players - 1}, or -1 at the end, not {player}"
             )
-        if not 0 <= ply <= (last := MOST_PLIES if self.live is not None else self.max_plies - (player != OVER)):
+        last = MOST_PLIES if self.live is not None else self.max_plies - (player != OVER)
+        if not 0 <= ply <= last:
             raise ValueError(f"no state of {self}: the ply is 0 to {last}, not {ply}")
         if self.validate is not None and not self.validate(self.config, np.frombuffer(bytearray(data), np.uint8)):
             raise ValueError(f"no state of {self}: its fields contradict each other")
