@@ -115,7 +115,7 @@ class Go:
 
     def set_up(self, board: str, first: int = 0) -> Position:
         """The position before the first move, on a given board."""
-        return Position(self, board, first, frozenset({(board, first)}))
+        return Position(self, board, first, frozenset())
 
 
 def without(board: str, points: set[int]) -> str:
@@ -125,15 +125,32 @@ def without(board: str, points: set[int]) -> str:
 
 @dataclass(frozen=True)
 class Position:
-    """A position with all that has been: `past` holds every board together with the player who was to move on it."""
+    """A position with all that has been: `moved` holds every earlier board together with the player who moved on it.
+
+    Any player may be set to move. Only the enemy of the stone that has captured at a ko is kept from its point.
+    """
 
     go: Go
     board: str
     mover: int
-    past: frozenset[tuple[str, int]]
+    moved: frozenset[tuple[str, int]]
     ply: int = 0
     passes: int = 0
     forbidden: int | None = None
+    captor: int | None = None
+
+    @property
+    def past(self) -> frozenset[tuple[str, int]]:
+        """All boards and movers so far, the present ones with them."""
+        return self.moved | {(self.board, self.mover)}
+
+    def turned(self, player: int) -> Position:
+        """The same position with this player to move: nobody has moved on it yet."""
+        return replace(self, mover=player)
+
+    def has_been(self, board: str, mover: int) -> bool:
+        """Whether this player has moved, or is to move, on a board."""
+        return (board, mover) in self.moved or (board, mover) == (self.board, self.mover)
 
     @property
     def over(self) -> bool:
@@ -146,14 +163,14 @@ class Position:
             return False
         if action == self.go.points:
             return True
-        if self.board[action] != "." or action == self.forbidden:
+        if self.board[action] != "." or (action == self.forbidden and self.mover != self.captor):
             return False
         board, _, lost = self.go.put(self.board, action, self.mover)
         if lost and not self.go.suicide:
             return False
         if self.go.ko == "positional":
-            return not ((board, 0) in self.past or (board, 1) in self.past)
-        return self.go.ko == "simple" or (board, 1 - self.mover) not in self.past
+            return not (self.has_been(board, 0) or self.has_been(board, 1))
+        return self.go.ko == "simple" or not self.has_been(board, 1 - self.mover)
 
     def legal_actions(self) -> list[int]:
         """All of these, ascending."""
@@ -168,9 +185,8 @@ class Position:
             stones, liberties = ({action}, set()) if lost else self.go.chain(board, action)
             if self.go.ko == "simple" and len(taken) == 1 and stones == {action} and liberties == taken:
                 forbidden = min(taken)
-        other = 1 - self.mover
-        past = self.past | {(board, other)}
-        return replace(self, board=board, mover=other, past=past, ply=self.ply + 1, passes=passes, forbidden=forbidden)
+        found = replace(self, board=board, mover=1 - self.mover, moved=self.past, ply=self.ply + 1, passes=passes)
+        return replace(found, forbidden=forbidden, captor=self.mover)
 
     def score(self) -> Fraction:
         """Black's area less White's and less the komi."""

@@ -153,19 +153,23 @@ class Position:
         winner = 1 - self.mover
         return [float(player == winner) for player in range(2)] if self.made else [0.5, 0.5]
 
+    def turned(self, player: int) -> Position:
+        """The same position with this player to move."""
+        return replace(self, mover=player)
+
     def legal_actions(self) -> list[int]:
         """All legal actions, ascending."""
         if self.over:
             return []
         taken = self.stones[0] | self.stones[1]
-        swap = [len(self.board.cells)] if self.swap and self.ply == 1 else []
+        swap = [len(self.board.cells)] if self.swap and self.ply == 1 and self.stones[1 - self.mover] else []
         return [action for action, cell in enumerate(self.board.cells) if cell not in taken] + swap
 
     def after(self, action: int) -> Position:
         """The position after a legal action."""
         first, second = self.stones
         if action == len(self.board.cells):
-            return replace(self, stones=(second, first), mover=0, ply=2)
+            return replace(self, stones=(second, first), mover=1 - self.mover, ply=2)
         cell = self.board.cells[action]
         own = self.stones[self.mover] | {cell}
         stones = (own, second) if self.mover == 0 else (first, own)

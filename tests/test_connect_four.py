@@ -49,7 +49,7 @@ def placed(rules: Rules, x: set[Cell], o: set[Cell], player: int) -> State:
     s.player, s.ply = player, len(x) + len(o)
     for owner, cells in enumerate((x, o)):
         s.stones[owner] = sum(1 << (column * (rules.planes[0] + 1) + row) for column, row in cells)
-    return State(rules, array.tobytes())
+    return State.trusted(rules, array.tobytes())
 
 
 def lines(columns: int, rows: int, in_a_row: int) -> list[set[Cell]]:

@@ -21,7 +21,6 @@ from ucd_envs import registry
 from ucd_envs.formats import sgf
 from ucd_planners.gtp import engine as engines
 from ucd_planners.gtp.analysis import information
-from ucd_planners.gtp.board import turned
 from ucd_planners.gtp.clock import LAG, LEAST, Clock, Control
 from ucd_planners.gtp.engine import Engine
 from ucd_planners.gtp.protocol import LONGEST, Command, Lines, Reply, command_from
@@ -373,11 +372,6 @@ def test_a_colour_may_move_twice(talk: Talk) -> None:
 def test_a_move_is_chosen_for_the_colour_that_is_asked(talk: Talk) -> None:
     moves = [talk.text("genmove w"), talk.text("genmove w")]
     assert talk.stones() == dict.fromkeys(moves, "O")
-
-
-def test_a_turned_position_is_that_of_the_other_player() -> None:
-    state = registry.make_rules("go", **GO5).initial_state()
-    assert (turned(state, 1).player, turned(turned(state, 1), 0)) == (1, state)
 
 
 def test_undo_takes_back_one_move_at_a_time(talk: Talk) -> None:

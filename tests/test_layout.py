@@ -16,7 +16,7 @@ from ucd_planners.search.sim import POLICY, SIM
 
 ROOT = Path(__file__).resolve().parent.parent
 INTERFACE = {"ucd_envs.kernels", "ucd_envs.rng", "ucd_envs.rules", "ucd_envs.settings", "ucd_envs.structs"}
-BOARDS = {"ucd_envs.boards", "ucd_envs.boards.chains", "ucd_envs.boards.hexagon", "ucd_envs.boards.rings"}
+BOARDS = {"ucd_envs.boards", *(f"ucd_envs.boards.{name}" for name in ("chains", "hexagon", "rings", "rows"))}
 """What games of one kind share; it knows no game."""
 SOURCES = sorted([*ROOT.glob("ucd_envs/**/*.py"), *ROOT.glob("ucd_planners/**/*.py")])
 GAMES = sorted(path for path in ROOT.glob("ucd_envs/games/*.py") if path.name != "__init__.py")

@@ -244,7 +244,7 @@ def playouts(state: State, number: int, rng: np.ndarray, trace: np.ndarray) -> I
     for _ in range(number):
         array = start.copy()
         length = rules.kernels.playout(rules.config, array, rng, trace)
-        assert State(rules, array[:8].tobytes()).player == OVER
+        assert fields(array, HEADER).player == OVER
         rules.kernels.payoffs(rules.config, array, out)
         yield out.tolist(), length
 

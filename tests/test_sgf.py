@@ -14,7 +14,7 @@ from sgfmill import boards, sgf_moves
 from sgfmill.sgf import Sgf_game
 
 import ucd_envs
-from ucd_envs import Rules, State
+from ucd_envs import Rules, State, pictures
 from ucd_envs.formats import sgf
 
 GO: list[dict[str, Any]] = [
@@ -345,6 +345,25 @@ def test_hex_records_of_hexgui_and_little_golem_are_read(text: str, game: str | 
     assert [line for line in stones(record.state).splitlines() if line.strip(".")] == ["...O.......", "....X......"]
 
 
+@pytest.mark.parametrize(
+    ("text", "stones", "mover"),
+    [
+        ("(;GM[11]SZ[4]AB[d1][a4]AW[c2]PL[B])", {"d1": 0, "a4": 0, "c2": 1}, 0),
+        ("(;GM[11]SZ[4]AB[d1][a4]AW[c2])", {"d1": 0, "a4": 0, "c2": 1}, 1),
+        ("(;GM[11]SZ[4]AB[d1][a4];B[a1])", {"d1": 0, "a4": 0, "a1": 0}, 1),
+        ("(;GM[11]SZ[4]AW[d1][a4])", {"d1": 1, "a4": 1}, 0),
+        ("(;GM[11]SZ[4]AB[d1]PL[B];B[a1])", {"d1": 0, "a1": 0}, 1),
+    ],
+)
+def test_any_stones_of_hex_may_be_set_up_for_any_player(text: str, stones: dict[str, int], mover: int) -> None:
+    """F2-44, by the settings black, white and first; what is saved is read as the same game."""
+    record = sgf.load(text)
+    state = record.state
+    found = {state.action_name(cell): int(mark) - 1 for cell, mark in enumerate(pictures.stones(state).flat) if mark}
+    assert (found, state.player) == (stones, mover)
+    assert sgf.load(sgf.saved(record.rules, record.actions)).state == state
+
+
 def test_stones_before_the_start_of_hex_are_its_opening() -> None:
     record = sgf.load("(;GM[11]SZ[5]AB[c3][a1]AW[b2];W[e5])")
     assert record.rules.settings["opening"] == "c3 b2 a1"
@@ -392,13 +411,14 @@ def test_stones_before_the_start_of_hex_are_its_opening() -> None:
         ("(;GM[11]SZ[5];B[f1])", r"move 1 \(B 'f1'\) is not legal: 'f1' is no cell of this board: expected a1 to e5"),
         ("(;GM[11]SZ[5];B[])", r"move 1 \(B ''\) is not legal: '' is no cell of this board: expected a1 to e5"),
         ("(;GM[11]SZ[5];B[a1];W[a1])", r"move 2 \(W a1\) is not legal: the cell is taken"),
-        ("(;GM[11]SZ[5];B[a1];W[b2];B[swap])", r"move 3 \(B swap\) is not legal: the swap is on at the second move only"),
-        ("(;GM[11]SZ[5:4];B[a1];W[swap])", "swap needs a square board, but this one has 4 rows and 5 columns"),
         (
-            "(;GM[11]SZ[5]AB[a1][b2];W[c3])",
-            "stones before the first move of Hex must be as many of each colour as if put in turn",
+            "(;GM[11]SZ[5];B[a1];W[b2];B[swap])",
+            r"move 3 \(B swap\) is not legal: the swap is on at the second move only, for the other player's stone",
         ),
-        ("(;GM[11]SZ[5]AB[a1]PL[B])", "stones before the first move of Hex must be as many of each colour as if put in turn"),
+        ("(;GM[11]SZ[5:4];B[a1];W[swap])", "swap needs a square board, but this one has 4 rows and 5 columns"),
+        ("(;GM[11]SZ[5]AB[a1]AW[a1])", "opening 'a1 a1' must name different cells"),
+        ("(;GM[11]SZ[2]AB[a1][a2]PL[B])", "stones 'a1 a2' already end the game"),
+        ("(;GM[11]SZ[5]AE[a1])", "AE takes stones off, but stones of Hex stay before the first move"),
     ],
 )
 def test_a_faulty_record_is_refused_in_one_sentence(text: str, message: str) -> None:

@@ -136,7 +136,8 @@ class Checker:
     def call(self, kernel: str, state: Guarded, *arguments: Any) -> Any:
         """Returns the result of a kernel. Checks that all bands and the configuration are unchanged."""
         try:
-            result = getattr(self.kernels, kernel)(self.config.array, state.array, *arguments)
+            function = getattr(self.kernels, kernel, None) or getattr(self.rules, kernel)
+            result = function(self.config.array, state.array, *arguments)
         except Exception as error:
             self.stop(kernel, f"raises {type(error).__name__}: {error}")
         guarded = (self.config, self.state, self.actions, self.words, self.payoffs, self.planes, self.rng, state)
@@ -187,6 +188,7 @@ class Checker:
             self.check_legality(legal)
             self.check_policy(legal)
             self.check_names(legal)
+            self.check_turn(player)
             if ply >= self.rules.max_plies:
                 self.stop("play", f"goes on at ply {ply}, but max_plies is {self.rules.max_plies}")
             self.starts.append((self.state.array.tobytes(), list(self.moves)))
@@ -240,6 +242,8 @@ class Checker:
             self.stop("legal_actions", f"lists action {legal[0]}, though the game is over")
         if not legal and player != OVER:
             self.stop("legal_actions", f"lists nothing, though player {player} is to move")
+        if self.rules.validate is not None and not self.read("validate"):
+            self.fault("validate", f"refuses a state that {maker} has made")
         return legal
 
     def listed(self, kernel: str) -> list[int]:
@@ -263,7 +267,7 @@ class Checker:
 
     def present(self) -> State:
         """Returns the present state as users see it."""
-        return State(self.rules, self.state.array.tobytes())
+        return State.trusted(self.rules, self.state.array.tobytes())
 
     # Kernels that read
 
@@ -302,6 +306,24 @@ class Checker:
         words = self.written("key", self.words)
         self.state.array[:] = np.frombuffer(present, np.uint8)
         return words
+
+    def check_turn(self, player: int) -> None:
+        """Checks that every other player may be set to move, has a key of its own, and that the way back leads to the same."""
+        if self.rules.turn is None:
+            return
+        present, key = self.state.array.tobytes(), self.written("key", self.words)
+        for other in range(self.rules.players):
+            ply = self.header[1]
+            self.call("turn", self.state, other)
+            if self.header != (other, ply):
+                self.stop("turn", f"to player {other} leads to player {self.header[0]} at ply {self.header[1]}")
+            self.look("turn")
+            if other != player and self.written("key", self.words) == key:
+                self.fault("key", f"is the same for the players {player} and {other}, though turn may set either")
+            self.call("turn", self.state, player)
+            if self.written("key", self.words) != key:
+                self.fault("turn", f"to player {other} and back leads to another key")
+            self.state.array[:] = np.frombuffer(present, np.uint8)
 
     def check_payoffs(self) -> None:
         """Checks that payoffs are in [0, 1]."""

@@ -32,6 +32,8 @@ KEY = types.void(BYTES, BYTES, WORDS)
 PLAYOUT = types.int64(BYTES, BYTES, RNG, ACTIONS)
 PLAYOUT_ACTION = types.int64(BYTES, BYTES, RNG)
 OBSERVE = types.void(BYTES, BYTES, types.int64, PLANES)
+TURN = types.void(BYTES, BYTES, types.int64)
+VALIDATE = types.boolean(BYTES, BYTES)
 
 HEADER = record(("player", np.int32), ("ply", np.int32))
 """Fields at the beginning of every state."""

@@ -19,7 +19,11 @@ Identities that hold for every game (`ucd_envs.check` looks for one that does no
   outcome: the state is over and `payoffs` is right (with the same distribution), but the rest of the record is undefined,
   so that a game may take a short cut;
 - `playout_action` is one move of that policy, drawn uniformly from `playout_actions`; `is_playable` returns whether an action
-  is among these.
+  is among these;
+- `Rules.turn` changes mover and key and not the ply, and back again; `Rules.validate` accepts states of `reset`, `play`, `turn`.
+
+Bytes from outside are checked where they become a State: `State(rules, data)` and unpickling. States of the game's own kernels
+are not: `initial_state`, `after`, `turned`, `clone_state`, and all inside a search.
 """
 
 from __future__ import annotations
@@ -29,6 +33,8 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
+from struct import Struct
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -36,6 +42,8 @@ import numpy as np
 from ucd_envs import defaults
 from ucd_envs.defaults import LINK_BYTES, LINKS, SLACK
 from ucd_envs.kernels import (
+    CHANCE,
+    HEADER,
     IS_LEGAL,
     KEY,
     LEGAL_ACTIONS,
@@ -50,9 +58,10 @@ from ucd_envs.kernels import (
     compiled,
 )
 from ucd_envs.settings import integer
-from ucd_envs.structs import configuration
+from ucd_envs.structs import configuration, fields
 
 MOST_PLAYERS, MOST_ACTIONS, MOST_PLIES = 2**10, 2**16, 2**30
+_read_header = Struct("<ii").unpack_from
 
 
 class Kernels(NamedTuple):
@@ -164,6 +173,14 @@ class Rules:
     points."""
     live: PythonGame | None = None
     """The live game behind kernels that call back into Python, None for all other games."""
+    layout: np.dtype[Any] = HEADER
+    """Record at the beginning of a state. Pickled states carry its digest, and one of another version is refused."""
+    validate: Callable[[np.ndarray, np.ndarray], bool] | None = None
+    """Returns whether the fields of a state agree: validate(config, state). It is called with any bytes whose player and ply
+    are in range, must end on all of them, and changes nothing. None itself for a game that checks no more than these two."""
+    turn: Callable[[np.ndarray, np.ndarray, int], None] | None = None
+    """Sets another player to move in place, such as `set_mover`: turn(config, state, player). None itself for a game whose
+    players move only in turn, such as one whose key does not tell the mover."""
 
     config_bytes: int | None = None
     """Size of the game's own part of `config`; by default all of it."""
@@ -178,14 +195,9 @@ class Rules:
         own = self.config[: self.config_bytes]
         links = configuration(
             LINKS,
-            legal_actions=address(kernels.legal_actions),
-            play=address(kernels.play),
-            key=address(kernels.key),
-            playout_actions=address(kernels.playout_actions),
+            **{name: address(getattr(kernels, name)) for name in ("legal_actions", "play", "key", "playout_actions")},
             playout_action=0 if kernels.playout_action is defaults.playout_action else address(kernels.playout_action),
-            actions=self.actions,
-            key_words=self.key_words,
-            max_plies=self.max_plies,
+            **{"actions": self.actions, "key_words": self.key_words, "max_plies": self.max_plies},
         )
         linked = np.zeros(-(-len(own) // 8) * 8 + LINK_BYTES, np.uint8)
         linked[: len(own)] = own
@@ -193,15 +205,13 @@ class Rules:
         found = {"kernels": kernels, "config": linked, "config_bytes": len(own)}
         if kernels.observe is defaults.observe:
             found["planes"] = (1, 1, 64 * self.key_words)
-        for name, value in found.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(found)
 
     def _check(self) -> None:
         """Raises TypeError or ValueError with one sentence for invalid facts."""
-        integer("players", self.players, 1, MOST_PLAYERS)
-        integer("actions", self.actions, 1, MOST_ACTIONS)
-        integer("max_plies", self.max_plies, 1, MOST_PLIES)
-        integer("key_words", self.key_words, 1, MOST_ACTIONS)
+        sizes = {"players": MOST_PLAYERS, "actions": MOST_ACTIONS, "max_plies": MOST_PLIES, "key_words": MOST_ACTIONS}
+        for name, most in sizes.items():
+            integer(name, getattr(self, name), 1, most)
         if integer("state_bytes", self.state_bytes, 8, MOST_PLIES) % 8:
             raise ValueError(f"state_bytes must be a multiple of 8, not {self.state_bytes}")
         if not isinstance(self.config, np.ndarray) or self.config.dtype != np.uint8 or self.config.ndim != 1:
@@ -210,6 +220,8 @@ class Rules:
             raise TypeError(f"kernels must be Kernels(...), not {type(self.kernels).__name__}")
         if self.kernels.observe is not None and min(self.planes) < 1:
             raise ValueError("planes must be given with an observe kernel: the rows, columns and planes that it writes")
+        if self.layout.descr[:2] != HEADER.descr[:2] or self.layout.itemsize > self.state_bytes:
+            raise ValueError("layout must begin with player and ply, each np.int32, and be no longer than state_bytes")
 
     @property
     def own_config(self) -> np.ndarray:
@@ -229,11 +241,38 @@ class Rules:
     def __hash__(self) -> int:
         return hash(self.identity)
 
+    @cached_property
+    def digest(self) -> str:
+        """Returns a digest of a state's layout and size and, but for a live game, of the configuration."""
+        own = b"" if self.live is not None else self.own_config.tobytes()
+        return sha256(repr((self.layout.descr, self.state_bytes)).encode() + own).hexdigest()[:16]
+
     def initial_state(self) -> State:
         """Returns the state before the first move."""
         state = np.zeros(self.state_bytes, np.uint8)
         self.kernels.reset(self.config, state)
-        return State(self, state.tobytes())
+        return State.trusted(self, state.tobytes())
+
+    def checked(self, data: bytes) -> bytes:
+        """Returns the bytes of a state if they can be one: their length, player and ply, then `validate`.
+
+        Raises TypeError for anything but bytes, ValueError with one sentence for bytes that no game leaves.
+        """
+        if not isinstance(data, bytes):
+            raise TypeError(f"a state is made of bytes, not of {type(data).__name__}")
+        if len(data) != self.state_bytes:
+            raise ValueError(f"a state of {self} has {self.state_bytes} bytes, not {len(data)}")
+        player, ply = _read_header(data)
+        if not (OVER <= player < self.players or (player == CHANCE and self.live is not None)):
+            raise ValueError(
+                f"no state of {self}: the player to move is 0 to {self.players - 1}, or -1 at the end, not {player}"
+            )
+        last = MOST_PLIES if self.live is not None else self.max_plies - (player != OVER)
+        if not 0 <= ply <= last:
+            raise ValueError(f"no state of {self}: the ply is 0 to {last}, not {ply}")
+        if self.validate is not None and not self.validate(self.config, np.frombuffer(bytearray(data), np.uint8)):
+            raise ValueError(f"no state of {self}: its fields contradict each other")
+        return data
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Rules:
         return self
@@ -245,7 +284,8 @@ class Rules:
 class State:
     """An immutable snapshot of a game: hashed and compared by exact position and ply.
 
-    Two move orders to one position give equal states.
+    Two move orders to one position give equal states. State(rules, data) and unpickling raise as `Rules.checked` does, and
+    unpickling ValueError for another version's layout.
 
     `ending` is set by an environment once a game has ended: the agents left and their rewards. It is empty while the game
     goes on and takes no part in equality.
@@ -258,6 +298,18 @@ class State:
     _words: bytes | None
 
     def __init__(self, rules: Rules, data: bytes, ending: Any = None) -> None:
+        if not isinstance(rules, Rules):
+            raise TypeError(f"expected Rules, such as make_rules returns, not {type(rules).__name__}")
+        self._write(rules, rules.checked(data), ending)
+
+    @classmethod
+    def trusted(cls, rules: Rules, data: bytes, ending: Any = None) -> State:
+        """Returns the state in bytes that the game's own kernels have written, unchecked."""
+        state = cls.__new__(cls)
+        state._write(rules, data, ending)
+        return state
+
+    def _write(self, rules: Rules, data: bytes, ending: Any) -> None:
         set_once = object.__setattr__
         set_once(self, "rules", rules)
         set_once(self, "data", data)
@@ -333,7 +385,25 @@ class State:
         if not 0 <= action < self.rules.actions or not self.rules.kernels.is_legal(self.rules.config, state, action):
             raise ValueError(f"action {action} is not legal here: expected one of {self.legal_actions()}")
         self.rules.kernels.play(self.rules.config, state, action)
-        return State(self.rules, state.tobytes())
+        return State.trusted(self.rules, state.tobytes())
+
+    def turned(self, player: int) -> State:
+        """Returns this position with a player to move, in turn or not. The ply stays.
+
+        Raises ValueError when the game is over, for a player that does not exist, and for one out of turn in a game whose
+        players move only in turn.
+        """
+        if not 0 <= player < self.rules.players:
+            raise ValueError(f"players are 0 to {self.rules.players - 1}, not {player}")
+        if self.over:
+            raise ValueError("the game is over: no player is to move")
+        if player == self.player:
+            return self
+        if self.rules.turn is None:
+            raise ValueError(f"players of {self.rules.name} move only in turn, and player {self.player} is to move")
+        state = self.array()
+        self.rules.turn(self.rules.config, state, player)
+        return State.trusted(self.rules, state.tobytes())
 
     def payoffs(self) -> list[float]:
         """Returns each player's payoff in [0, 1]. Raises ValueError while the game goes on."""
@@ -357,9 +427,24 @@ class State:
     def __hash__(self) -> int:
         return hash((self.rules.name, self.key))
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> State:
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return (State, (self.rules, self.data, self.ending))
+        return (_unpickled, (self.rules, self.data, self.ending, self.rules.digest))
 
     def __repr__(self) -> str:
         mover = "over" if self.player == OVER else f"player {self.player} to move"
         return f"State({self.rules}, ply {self.ply}, {mover})"
+
+
+def set_mover(config: np.ndarray, state: np.ndarray, player: int) -> None:
+    """Sets the player to move and nothing else: `Rules.turn` of many games."""
+    fields(state, HEADER).player = player
+
+
+def _unpickled(rules: Rules, data: bytes, ending: Any, digest: str) -> State:
+    """Returns a pickled state. Raises ValueError for one of another layout or configuration."""
+    if digest != rules.digest:
+        raise ValueError(f"this state was pickled by another version, whose states of {rules.name} have another layout")
+    return State(rules, data, ending)

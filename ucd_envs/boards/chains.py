@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ucd_envs.kernels import kernel
+from ucd_envs.structs import stack_array
 
 SIDE = 19
 """Longest side of a board."""
@@ -34,6 +35,7 @@ NO_CHAIN = np.uint64(0)
 """The chain of points without a stone. Its liberties mean nothing. They begin with MANY, so that no kernel has to test for
 0."""
 MANY = 0x8000
+FLAG, POINT = np.dtype(np.uint8), np.dtype(np.uint16)
 
 CHAINS = (
     ("ko", np.int32),
@@ -257,3 +259,139 @@ def surrounded(s):
             points -= np.int64(end - start)
         start = end
     return points
+
+
+@kernel()
+def agrees(s, points, cells):
+    """Returns whether all fields of a record follow from its colours, and every chain has a liberty. Any bytes will do."""
+    unseen, queue = stack_array(POINTS, FLAG), stack_array(CELLS, POINT)
+    for place in range(POINTS):
+        unseen[place] = 0
+    for i in range(cells):
+        unseen[points[i]] = 1
+    for place in range(POINTS):
+        if unseen[place] and s.colour[place] > WHITE:
+            return False
+        if not unseen[place] and (s.colour[place] != BORDER or s.chain[place] != NO_CHAIN):
+            return False
+    if s.vacant > np.uint64(cells):
+        return False
+    for i in range(s.vacant):
+        p = np.uint64(s.empty[i])
+        if p >= np.uint64(POINTS) or s.colour[p] != EMPTY or s.place[p] != i:
+            return False
+    counted = np.int64(s.vacant)
+    for i in range(cells):
+        p = np.uint64(points[i])
+        if s.around[p] != around(s, p) or not is_named(s, p):
+            return False
+        if s.colour[p] != EMPTY and s.chain[p] == p:
+            length = chain_length(s, p, unseen, queue)
+            if length == 0:
+                return False
+            counted += length
+        elif s.colour[p] == EMPTY and s.place[p] >= s.vacant:
+            return False
+    return counted == cells
+
+
+@kernel()
+def around(s, p):
+    """Returns the neighbour counts of a point, by the colours."""
+    counts = U0
+    for q in (p - U1, p + U1, p - UP, p + UP):
+        colour = np.uint64(s.colour[q])
+        counts += EDGE if colour == np.uint64(BORDER) else ROOM if colour == U0 else U1 << U4 * (colour - U1)
+    return counts
+
+
+@kernel()
+def is_named(s, p):
+    """Returns whether an empty point has no chain, or a stone the same as its own neighbours, named by one of its stones."""
+    name = np.uint64(s.chain[p])
+    if s.colour[p] == EMPTY:
+        return name == NO_CHAIN
+    if name >= np.uint64(POINTS) or s.colour[name] != s.colour[p] or s.chain[name] != name:
+        return False
+    same = True
+    for q in (p - U1, p + U1, p - UP, p + UP):
+        same = same and (s.colour[q] != s.colour[p] or s.chain[q] == name)
+    return same
+
+
+@kernel()
+def chain_length(s, name, unseen, queue):
+    """Returns a chain's number of stones, or 0 if its length, liberties or circle of stones are not those on the board."""
+    length, _ = gather(s, name, unseen, queue)
+    pairs = U0
+    for i in range(length):
+        pairs += np.uint64(s.around[np.uint64(queue[i])]) >> U8
+    if length != s.length[name] or pairs == U0 or pairs != np.uint64(s.liberties[name]):
+        return np.int64(0)
+    q = name
+    for i in range(length):
+        q = np.uint64(s.next[q])
+        if q >= np.uint64(POINTS) or s.chain[q] != name or (q == name) != (i == length - 1):
+            return np.int64(0)
+    return np.int64(length)
+
+
+@kernel()
+def gather(s, start, unseen, queue):
+    """Gathers the points joined to a point by its own colour. Returns their number and the union of the colours around."""
+    unseen[start] = 0
+    queue[0] = start
+    done, end, colours = 0, 1, np.uint8(0)
+    while done < end:
+        p = np.uint64(queue[done])
+        done += 1
+        for q in (p - U1, p + U1, p - UP, p + UP):
+            colours |= s.colour[q]
+            if s.colour[q] == s.colour[start] and unseen[q]:
+                unseen[q] = 0
+                queue[end] = q
+                end += 1
+    return end, colours
+
+
+@kernel()
+def territory(s, points, cells):
+    """Returns the result of `surrounded`, and leaves the order of the empty points."""
+    unseen, queue, total = stack_array(POINTS, FLAG), stack_array(CELLS, POINT), np.int64(0)
+    for place in range(POINTS):
+        unseen[place] = 1
+    for i in range(cells):
+        p = np.uint64(points[i])
+        if s.colour[p] == EMPTY and unseen[p]:
+            size, colours = gather(s, p, unseen, queue)
+            owner = colours & np.uint8(3)
+            total += size if owner == BLACK else -size if owner == WHITE else 0
+    return total
+
+
+@kernel()
+def lead(s, points, cells):
+    """Returns the number of black stones less that of white ones."""
+    total = np.int64(0)
+    for i in range(cells):
+        colour = s.colour[np.uint64(points[i])]
+        total += np.int64(colour == BLACK) - np.int64(colour == WHITE)
+    return total
+
+
+@kernel()
+def may_be_ko(s):
+    """Returns whether `ko` is an empty point shut in by one player, beside a lone stone whose only liberty it is."""
+    p = np.uint64(s.ko)
+    if s.ko <= 0 or s.ko >= POINTS or s.colour[p] != EMPTY:
+        return False
+    counts, lone = np.uint64(s.around[p]), False
+    for q in (p - U1, p + U1, p - UP, p + UP):
+        lone = lone or (s.colour[q] != BORDER and s.chain[q] == q and s.length[q] == 1 and s.liberties[q] == 1)
+    return lone and (counts & np.uint64(15) == SURROUNDED or counts >> U4 & np.uint64(15) == SURROUNDED)
+
+
+@kernel()
+def in_ko(s, p, player):
+    """Returns whether a simple ko forbids a player's stone: on its point, unless the player's own stones shut it in."""
+    return p == np.uint64(s.ko) and (player < 0 or (s.around[p] >> U4 * np.uint64(player)) & 15 != SURROUNDED)

@@ -66,8 +66,12 @@ def ring_through(stones: set[Cell], last: Cell) -> list[Cell]:
             return neighbours(middle)
     around = neighbours(last)
     own = [cell in stones for cell in around]
-    heads = [around[i] for i in range(6) if own[i] and not own[i - 1]]
-    ways = [way_to(stones - {last}, first, {second}) for first, second in combinations(heads, 2)]
+    runs = []
+    for head in (i for i in range(6) if own[i] and not own[i - 1]):
+        length = next(length for length in range(1, 6) if not own[(head + length) % 6])
+        runs.append([around[(head + i) % 6] for i in range(length)])
+    # A way between two cells of one run would go around nothing.
+    ways = [way_to(stones - {last}, first, set(other)) for run, other in combinations(runs, 2) for first in run]
     return [last, *min((way for way in ways if way), key=len)]
 
 

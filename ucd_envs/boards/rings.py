@@ -23,7 +23,9 @@ from typing import Any
 import numpy as np
 
 from ucd_envs.boards.hexagon import AROUND, GOING_AROUND, arcs_of, cells_of, marks_of
+from ucd_envs.boards.rows import widened
 from ucd_envs.kernels import kernel
+from ucd_envs.structs import popcount, stack_array
 
 MOST_BASE = 10
 SIDE = 2 * MOST_BASE - 1
@@ -32,6 +34,7 @@ POINTS = (SIDE + 2) << 5
 """Number of points, which are cells and a border: row << shift | column, both from 1, where a row has 16 or 32 points."""
 U0, U1, U2, U3, U5, U6, U8 = (np.uint64(n) for n in (0, 1, 2, 3, 5, 6, 8))
 BYTE, SIX = np.uint64(0xFF), np.uint64(63)
+ONE, ROW = np.uint32(1), np.dtype(np.uint32)
 
 SURROUNDED = np.uint64(sum(1 << bit for bit in GOING_AROUND))
 BIAS = np.uint64(64)
@@ -155,4 +158,116 @@ def surrounds(b, s, player, p, inner):
     for bit in range(np.uint64(7)):
         if (inner >> bit) & U1 and own_around(b, s, player, p + b.step[bit] - BIAS) == SURROUNDED:
             return True
+    return False
+
+
+@kernel()
+def on_board(b, row):
+    """Returns the cells of a row of points, as bits."""
+    if row < 1 or row > b.side:
+        return np.uint32(0)
+    place = np.uint64(row) - U1
+    return np.uint32(((U1 << b.width[place]) - U1) << b.first[place])
+
+
+@kernel()
+def spread(b, cells, reached):
+    """Extends `reached` to all cells that are joined to it by cells of a set. Both are rows of bits."""
+    grown = True
+    while grown:
+        grown = False
+        for row in range(U1, np.uint64(b.side) + U1):
+            below, above = reached[row - U1], reached[row + U1]
+            near = reached[row] | ((below | below << ONE | above | above >> ONE) & cells[row])
+            if near:
+                near = widened(near, cells[row])
+            grown |= near != reached[row]
+            reached[row] = near
+
+
+@kernel()
+def next_chain(b, stones, left, chain):
+    """Moves the first chain of `left`, a part of `stones`, to `chain`. Returns its number of stones as a root's link, with
+    its corners and edges."""
+    found = False
+    for row in range(SIDE + 2):
+        first = left[row] & (~left[row] + ONE)
+        chain[row] = np.uint32(0) if found else first
+        found |= first != 0
+    spread(b, stones, chain)
+    link = np.uint32(0)
+    for row in range(U1, np.uint64(b.side) + U1):
+        cells = chain[row]
+        left[row] &= ~cells
+        while cells:
+            link = (link + ONE_STONE) | np.uint32(b.marks[row << b.shift | np.uint64(popcount((cells & (~cells + ONE)) - ONE))])
+            cells &= cells - ONE
+    return link
+
+
+@kernel()
+def kinds_on(b, stones):
+    """Returns the kinds of victory among a player's stones, rows of bits, however they came there."""
+    left, chain, kinds = stack_array(SIDE + 2, ROW), stack_array(SIDE + 2, ROW), U0
+    for row in range(SIDE + 2):
+        left[row] = stones[row]
+    link = next_chain(b, stones, left, chain)
+    while link:
+        corners, edges = np.uint64(link) & SIX, (np.uint64(link) >> U6) & SIX
+        edges &= edges - U1
+        kinds |= BRIDGE if corners & (corners - U1) else U0
+        kinds |= FORK if edges & (edges - U1) else U0
+        link = next_chain(b, stones, left, chain)
+    # A ring keeps other cells from the border, or a stone of its own amid six.
+    free, reached = left, chain
+    for row in range(SIDE + 2):
+        free[row] = on_board(b, row) & ~stones[row]
+        reached[row] = np.uint32(0)
+    for cell in range(b.cells):
+        p = np.uint64(b.point[cell])
+        row, column = split(b, p)
+        if b.marks[p]:
+            reached[row] |= free[row] & (ONE << np.uint32(column))
+    spread(b, free, reached)
+    for row in range(U1, np.uint64(b.side) + U1):
+        below, same, above = stones[row - U1], stones[row], stones[row + U1]
+        if reached[row] != free[row] or same & (same << ONE) & (same >> ONE) & below & (below << ONE) & above & (above >> ONE):
+            kinds |= RING
+    return kinds
+
+
+@kernel()
+def links_agree(b, s, links):
+    """Returns whether the links of every chain lead to one root, which stores its number of stones, corners and edges."""
+    left, chain = stack_array(SIDE + 2, ROW), stack_array(SIDE + 2, ROW)
+    for player in range(2):
+        for row in range(SIDE + 2):
+            left[row] = s.stones[player, row]
+        expected = next_chain(b, s.stones[player], left, chain)
+        while expected:
+            roots = 0
+            for row in range(U1, np.uint64(b.side) + U1):
+                cells = chain[row]
+                while cells:
+                    p = row << b.shift | np.uint64(popcount((cells & (~cells + ONE)) - ONE))
+                    cells &= cells - ONE
+                    roots += links[p] == ROOT | expected
+                    if not leads_to_root(b, chain, links, p, expected):
+                        return False
+            if roots != 1:
+                return False
+            expected = next_chain(b, s.stones[player], left, chain)
+    return True
+
+
+@kernel()
+def leads_to_root(b, chain, links, p, expected):
+    """Returns whether a stone's link leads to the link of its root, over stones of its chain."""
+    for _ in range(b.cells):
+        if links[p] & ROOT:
+            return links[p] == ROOT | expected
+        p = np.uint64(links[p])
+        row, column = split(b, p)
+        if row > np.uint64(b.side) or not (chain[row] >> np.uint32(column)) & ONE:
+            return False
     return False

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ucd_envs.boards.chains import POINTS, ROOM, U0, U1, UP, breathes
+from ucd_envs.boards.chains import EMPTY, POINTS, ROOM, U0, U1, UP, breathes
 from ucd_envs.kernels import kernel
 from ucd_envs.structs import array_at
 
@@ -56,6 +56,44 @@ def remember(b, s, boards):
     boards[np.uint64(FILTER) + s.boards] = key
     s.boards += U1
     s.digest += mixed(key)
+
+
+@kernel()
+def turn(b, s, boards, player):
+    """Sets the mover of the present board, the last in the memory: only a board on which a player moves has occurred. The
+    filter may keep the bit of the other mover, which does no harm."""
+    s.player = player
+    if b.ko != SITUATIONAL:
+        return
+    last, key = np.uint64(FILTER) + s.boards - U1, with_mover(b, s.hash, player)
+    s.digest += mixed(key) - mixed(boards[last])
+    boards[last] = key
+    bit = key & np.uint64(64 * FILTER - 1)
+    boards[bit >> U6] |= U1 << (bit & U63)
+
+
+@kernel()
+def agrees(b, s, boards):
+    """Returns whether filter, digest and number of boards are those of the list, and its last entry is the present board."""
+    plies = np.uint64(s.ply) + U1
+    if s.boards == U0 or s.boards > plies or (b.ko == SITUATIONAL and s.boards != plies):
+        return False
+    key, digest = U0, U0
+    for i in range(b.rows * b.columns):
+        p = np.uint64(b.point[i])
+        if s.colour[p] != EMPTY:
+            key ^= b.key[s.colour[p] - 1, p]
+    for i in range(np.uint64(FILTER), np.uint64(FILTER) + s.boards):
+        bit = boards[i] & np.uint64(64 * FILTER - 1)
+        if (boards[bit >> U6] >> (bit & U63)) & U1 == U0:
+            return False
+        digest += mixed(boards[i])
+    last = boards[np.uint64(FILTER) + s.boards - U1]
+    return (
+        key == s.hash
+        and digest == s.digest
+        and (last == with_mover(b, key, s.player) or (s.player < 0 and last == with_mover(b, key, 1)))
+    )
 
 
 @kernel()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from math import isfinite
 from struct import Struct
 from types import ModuleType
 from typing import Any
@@ -121,7 +122,7 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         first."""
         if not self._is_reset:
             raise ValueError("there is no state yet: call reset() first")
-        return State(
+        return State.trusted(
             self.rules,
             self._state.tobytes(),
             self._ending() if any(self.terminations.values()) or len(self.agents) < len(self.possible_agents) else None,
@@ -130,13 +131,17 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
     def restore_state(self, state: State) -> None:
         """Restores a snapshot: board, agents, rewards and masks.
 
-        Raises TypeError for anything but a State, ValueError for a state of another game or configuration. The environment
-        is then unchanged.
+        Raises TypeError for anything but a State, ValueError for a state of another game or configuration, or with an ending
+        that no environment has given it. The environment is then unchanged.
         """
         if not isinstance(state, State):
             raise TypeError(f"expected a State from clone_state(), not {type(state).__name__}")
-        if state.rules is not self.rules and state.rules.identity != self.rules.identity:
-            raise ValueError(f"this state belongs to {state.rules}, but the environment plays {self.rules}")
+        if state.rules is not self.rules:
+            if state.rules.identity != self.rules.identity:
+                raise ValueError(f"this state belongs to {state.rules}, but the environment plays {self.rules}")
+            self.rules.checked(state.data)
+        if state.ending is not None and not self._is_ending(state.ending):
+            raise ValueError("this state has an ending that no environment of the game has given it")
         self._state = state.array()
         self._is_reset = True
         self._begin()
@@ -179,7 +184,13 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
             self._screen = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_screen": None}
+        state = State.trusted(self.rules, self._state.tobytes()) if self._is_reset else None
+        return {**self.__dict__, "_screen": None, "_state": state}
+
+    def __setstate__(self, found: dict[str, Any]) -> None:
+        self.__dict__.update(found)
+        state: State | None = found["_state"]
+        self._state = np.zeros(self.rules.state_bytes, np.uint8) if state is None else state.array()
 
     def _seat(self, agent: str) -> int:
         if agent not in self.possible_agents:
@@ -204,7 +215,7 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         if not 0 <= number < rules.actions:
             raise ValueError(f"action {number} is not legal: actions are 0 to {rules.actions - 1}")
         if not rules.kernels.is_legal(rules.config, self._state, number):
-            name = State(rules, self._state.tobytes()).action_name(number)
+            name = State.trusted(rules, self._state.tobytes()).action_name(number)
             raise IllegalMoveError(f"move {name} is not legal: {rules.why_illegal(number)}")
         return number
 
@@ -250,6 +261,19 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
             self.agent_selection,
             self._skip_agent_selection,
         )
+
+    def _is_ending(self, ending: Any) -> bool:
+        """Returns whether an ending has the form that `_ending` gives it."""
+        try:
+            agents, rewards, flags, selected, skipped = ending
+            seats = [self._seat(agent) for agent in (*agents, selected, *([] if skipped is None else [skipped]))]
+            numbers = [float(number) for pair in rewards for number in (*pair, 0.0)]
+            marks = [flag in (False, True) for pair in flags for flag in (*pair, True)]
+        except (TypeError, ValueError):
+            return False
+        count = len(agents)
+        ordered = seats[:count] == sorted(set(seats[:count]))
+        return ordered and len(numbers) == len(marks) == 3 * count and all(map(isfinite, numbers)) and all(marks)
 
     def _restore_ending(self, ending: tuple[Any, ...]) -> None:
         agents, rewards, flags, self.agent_selection, self._skip_agent_selection = ending

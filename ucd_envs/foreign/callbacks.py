@@ -325,7 +325,7 @@ class Callbacks:
         self._board.first_ply = self.base
         data = np.zeros(1, STATE)
         data["player"], data["ply"], data["place"] = self.game.player(), self.base, self.place
-        return State(self.rules, data.tobytes())
+        return State.trusted(self.rules, data.tobytes())
 
     def reseed(self, seed: int) -> None:
         """Begins a new sequence of random numbers for a search."""

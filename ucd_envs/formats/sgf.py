@@ -6,9 +6,9 @@ property     Go, GM[1]                                         Hex, GM[11]
 SZ           9, or 9:13 for columns:rows; 19 where missing     11, or 11:9
 B, W         "cd"; a pass is empty, or "tt"                    "c4" or "cd", "swap-pieces" or "swap"; read also "resign",
                                                                which changes nothing on the board
-AB, AW, AE   stones before the first move                      the opening, as many of each colour as turns would put
-PL           the first player; where missing the first mover,  must agree with the opening
-             or White if there are only black stones
+AB, AW, AE   stones before the first move                      the same, without AE
+PL           the first player; where missing the first mover,  the first player; where missing, after stones the first
+             or White if there are only black stones           mover, else the player whose turn their number makes it
 KM           komi; 0 where missing                             not read
 RU           "NZ", "GOE" and Tromp-Taylor's allow suicide;     not read
              superko only as KataGo writes it
@@ -84,7 +84,7 @@ def load(source: str | Path | bytes, stop: int | None = None, game: str | None =
         stop = integer("stop", stop, 0, 2**31)
     nodes = _main_line(source)
     game = _game(nodes[0], game)
-    told = sorted({"size", "rows", "columns", "handicap", "black", "white", "opening"} & settings.keys())
+    told = sorted({"size", "rows", "columns", "handicap", "black", "white", "first", "opening"} & settings.keys())
     if told:
         raise TypeError(f"the record itself tells {told[0]}")
     empty = registry.make_rules(game, **_sides(nodes[0], game))
@@ -165,9 +165,15 @@ def saved(
         root.set(OWN, f"max_plies={settings['max_plies']} mercy={settings['mercy']}")
     else:
         opening = settings["opening"].split()
-        for name, points in (("AB", opening[::2]), ("AW", opening[1::2])):
+        black, white = (
+            settings[colour].split() if colour in settings else opening[seat::2]
+            for seat, colour in enumerate(("black", "white"))
+        )
+        for name, points in (("AB", black), ("AW", white)):
             if points:
                 root.set_raw_list(name, [point.encode() for point in points])
+        if "first" in settings:
+            root.set("PL", settings["first"][0])
         root.set(OWN, f"swap={int(settings['swap'])}")
 
     nodes, state = [root], rules.initial_state()
@@ -328,13 +334,19 @@ def _go_settings(empty: Rules, nodes: list[Any], moves: list[tuple[str, str]]) -
 def _hex_settings(empty: Rules, nodes: list[Any], moves: list[tuple[str, str]]) -> dict[str, Any]:
     """Returns the settings of a game of Hex before its first move, and whether there is a swap."""
     black, white, none = ([_hex_cell(empty, text) for node in nodes for text in _texts(node, name)] for name in ADD)
-    turn = len(black) - len(white)
-    if none or turn not in (0, 1) or any(_turn(node) not in (None, turn) for node in nodes):
-        raise ValueError("stones before the first move of Hex must be as many of each colour as if put in turn")
-    opening = [
-        empty.initial_state().action_name(cell) for pair in zip_longest(black, white) for cell in pair if cell is not None
-    ]
-    found = {"rows": empty.settings["rows"], "columns": empty.settings["columns"], "opening": " ".join(opening)}
+    if none:
+        raise ValueError("AE takes stones off, but stones of Hex stay before the first move")
+    told = [turn for node in nodes if (turn := _turn(node)) is not None]
+    turn = (len(black) + len(white)) % 2
+    if told or ((black or white) and moves):
+        turn = told[-1] if told else "BW".index(moves[0][0])
+    found: dict[str, Any] = {"rows": empty.settings["rows"], "columns": empty.settings["columns"]}
+    name = empty.initial_state().action_name
+    if turn == len(black) - len(white):
+        opening = [name(cell) for pair in zip_longest(black, white) for cell in pair if cell is not None]
+        found["opening"] = " ".join(opening)
+    else:
+        found |= {"black": " ".join(map(name, black)), "white": " ".join(map(name, white)), "first": ("black", "white")[turn]}
     return found | {"swap": any(text.lower() in SWAP for _, text in moves)}
 
 

@@ -32,6 +32,7 @@ from ucd_envs.kernels import (
     PLAYOUT_ACTION,
     READ_PAYOFFS,
     RESET,
+    VALIDATE,
     kernel,
     most_moves,
     move_of,
@@ -39,7 +40,7 @@ from ucd_envs.kernels import (
 from ucd_envs.rng import below
 from ucd_envs.rules import Kernels, Rules, State
 from ucd_envs.settings import integer
-from ucd_envs.structs import configuration, fields, record
+from ucd_envs.structs import configuration, fields, popcount, record
 
 ONE, BITS = np.uint64(1), np.uint64(64)
 
@@ -141,6 +142,24 @@ def observe(config, state, player, planes):
             at += 2
 
 
+@kernel(VALIDATE)
+def validate(config, state):
+    """Returns whether the stones have fallen in turn and the game is over when they say so."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    first, second = s.stones[0], s.stones[1]
+    stones = first | second
+    # In a column filled from below, adding the lowest cell carries past all stones.
+    if first & second or stones & ~(c.top - c.bottom) or stones & (stones + c.bottom):
+        return False
+    last, plies = (s.ply + 1) % 2, np.uint64(s.ply)
+    if np.uint64(popcount(stones)) != plies or np.uint64(popcount(first)) != (plies + ONE) // np.uint64(2):
+        return False
+    won = has_line(s.stones[last], c.in_a_row, c.rows)
+    over = won or plies == c.columns * c.rows
+    mover, winner = -1 if over else s.ply % 2, last if won else -1
+    return s.player == mover and s.winner == winner and not has_line(s.stones[1 - last], c.in_a_row, c.rows)
+
+
 @kernel()
 def landing(c, s, column):
     """Returns the bit of the cell where a stone in a column lands, or 0 for a full column."""
@@ -230,6 +249,8 @@ def rules(columns: int = 7, rows: int = 6, in_a_row: int = 4) -> Rules:
         action_name=lambda state, action: str(action + 1),
         action_named=action_named,
         why_illegal=lambda action: "the column is full",
+        layout=STATE,
+        validate=validate,
     )
 
 

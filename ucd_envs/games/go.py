@@ -50,6 +50,8 @@ from ucd_envs.kernels import (
     PLAYOUT_ACTION,
     READ_PAYOFFS,
     RESET,
+    TURN,
+    VALIDATE,
     kernel,
     most_moves,
     move_of,
@@ -88,8 +90,7 @@ AREA = types.int64(BYTES)
 @kernel(RESET)
 def reset(config, state):
     """Sets up the stones that stand on the board before the start."""
-    c = fields(config, CONFIG)
-    s = fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     s.player = c.first
     s.ply = 0
     s.passes = 0
@@ -108,8 +109,7 @@ def reset(config, state):
 @kernel(LEGAL_ACTIONS)
 def legal_actions(config, state, actions):
     """Lists every empty point where a stone is legal, and the pass."""
-    c = fields(config, CONFIG)
-    s = fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     if s.player < 0:
         return 0
     count = 0
@@ -126,8 +126,7 @@ def legal_actions(config, state, actions):
 @kernel(IS_LEGAL)
 def is_legal(config, state, action):
     """Returns whether a stone is legal on the point. A pass is always legal."""
-    c = fields(config, CONFIG)
-    s = fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     cells = c.rows * c.columns
     if s.player < 0 or action < 0 or action > cells:
         return False
@@ -140,8 +139,7 @@ def is_legal(config, state, action):
 @kernel(PLAY)
 def play(config, state, action):
     """Puts the mover's stone on a point and captures chains without a liberty, or passes. Ends the game if it is over."""
-    c = fields(config, CONFIG)
-    s = fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     player = s.player
     s.ply += 1
     s.player = 1 - player
@@ -169,9 +167,9 @@ def payoffs(config, state, out):
 @kernel(KEY)
 def key(config, state, words):
     """Writes mover, passes and ko point, then the points, two bits each; under superko also the digest of the history."""
-    c = fields(config, CONFIG)
-    s = fields(state, STATE)
-    words[0] = np.uint64(s.player + 1) | np.uint64(s.passes) << U2 | np.uint64(s.ko) << U4
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    ko = np.uint64(s.ko) if chains.in_ko(s, np.uint64(s.ko), s.player) else U0
+    words[0] = np.uint64(s.player + 1) | np.uint64(s.passes) << U2 | ko << U4
     word, used, filled = U0, U0, U1
     for action in range(np.uint64(c.rows * c.columns)):
         word |= np.uint64(s.colour[np.uint64(c.point[action])]) << used
@@ -189,8 +187,7 @@ def key(config, state, words):
 @kernel(PLAYOUT)
 def playout(config, state, rng, trace):
     """Plays moves of the random policy."""
-    c = fields(config, CONFIG)
-    s = fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     player, passes, ply = s.player, s.passes, s.ply
     cells, last = c.rows * c.columns, min(c.max_plies, s.ply + most_moves(trace))
     first, second = rng[0], rng[1]  # in registers until the end
@@ -235,8 +232,7 @@ def playout(config, state, rng, trace):
 @kernel(PLAYOUT_ACTION)
 def playout_action(config, state, rng):
     """Returns a point of `playout_actions`, drawn uniformly, or a pass where there is none."""
-    c = fields(config, CONFIG)
-    s = fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     count = U0
     for i in range(s.vacant):
         count += np.uint64(sensible(c, s, state, np.uint64(s.empty[i]), s.player))
@@ -255,23 +251,21 @@ def playout_action(config, state, rng):
 @kernel(OBSERVE)
 def observe(config, state, player, planes):
     """Writes own stones, the other's, ones for Black, the ko point, and ones after a pass."""
-    c = fields(config, CONFIG)
-    s = fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     for action in range(c.rows * c.columns):
         p = c.point[action]
         at = 5 * action
         planes[at] = s.colour[p] == player + 1
         planes[at + 1] = s.colour[p] == 2 - player
         planes[at + 2] = 1 - player
-        planes[at + 3] = s.ko == p
+        planes[at + 3] = chains.in_ko(s, np.uint64(p), s.player)
         planes[at + 4] = s.passes > 0
 
 
 @kernel(LEGAL_ACTIONS)
 def playout_actions(config, state, actions):
     """Lists legal points except true eyes and one-stone suicides, in any order, or a pass where there is none."""
-    c = fields(config, CONFIG)
-    s = fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     count = U0
     for i in range(s.vacant):
         p = np.uint64(s.empty[i])
@@ -296,13 +290,34 @@ def is_playable(config, state, action):
     return not found
 
 
+@kernel(VALIDATE)
+def validate(config, state):
+    """Returns whether all fields follow from the stones and from the remembered boards."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    cells = c.rows * c.columns
+    if not 0 <= s.passes <= min(2, s.ply) or not chains.agrees(s, c.point, cells) or s.lead != chains.lead(s, c.point, cells):
+        return False
+    over = s.passes == 2 or s.ply == c.max_plies or (s.player < 0 and c.mercy != 0 and abs(s.lead) > c.mercy)
+    if (s.player < 0) != over or (s.ko != 0 and (c.ko != 0 or s.passes > 0 or not chains.may_be_ko(s))):
+        return False
+    area = s.lead + chains.territory(s, c.point, cells) if s.player < 0 else 0
+    return s.area == area and (c.ko == 0 or superko.agrees(c, s, superko.boards_of(state, RECORD_BYTES)))
+
+
+@kernel(TURN)
+def turn(config, state, player):
+    """Sets the player to move, also of the present board among those remembered."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    superko.turn(c, s, superko.boards_of(state, RECORD_BYTES), player)
+
+
 @kernel()
 def may_put(c, s, state, p):
     """Returns whether the rules allow the mover a stone on an empty point."""
     free = s.around[p] >= ROOM or c.suicide != 0 or chains.breathes(s, p, s.player)
     return (
         free
-        and p != np.uint64(s.ko)
+        and not chains.in_ko(s, p, s.player)
         and not (c.ko != 0 and superko.repeats(c, s, superko.boards_of(state, RECORD_BYTES), p, s.player))
     )
 
@@ -314,7 +329,9 @@ def sensible(c, s, state, p, player):
     if around < ROOM:
         if (around >> U4 * np.uint64(player)) & 15 == SURROUNDED and chains.is_eye(s, p, player):
             return False
-        if p == np.uint64(s.ko) or not (chains.breathes(s, p, player) or (c.suicide != 0 and chains.touches(s, p, player))):
+        if chains.in_ko(s, p, player) or not (
+            chains.breathes(s, p, player) or (c.suicide != 0 and chains.touches(s, p, player))
+        ):
             return False
     return not (c.ko != 0 and superko.repeats(c, s, superko.boards_of(state, RECORD_BYTES), p, player))
 
@@ -346,8 +363,7 @@ def area(state):
 @kernel()
 def finish(s):
     """Ends the game and counts the area."""
-    s.player = -1
-    s.area = s.lead + chains.surrounded(s)
+    s.player, s.area = -1, s.lead + chains.surrounded(s)
 
 
 def rules(
@@ -388,15 +404,8 @@ def rules(
     return Rules(
         name="go_v0",
         settings={
-            "rows": rows,
-            "columns": columns,
-            "komi": doubled / 2,
-            "ko": ko,
-            "suicide": boolean("suicide", suicide),
-            "black": black,
-            "white": white,
-            "first": first,
-            "max_plies": max_plies,
+            **{"rows": rows, "columns": columns, "komi": doubled / 2, "ko": ko, "suicide": boolean("suicide", suicide)},
+            **{"black": black, "white": white, "first": first, "max_plies": max_plies},
             "mercy": integer("mercy", mercy, 0, CELLS),
         },
         players=2,
@@ -404,14 +413,8 @@ def rules(
         max_plies=max_plies,
         config=configuration(
             CONFIG,
-            rows=rows,
-            columns=columns,
-            twice_komi=doubled,
-            ko=superko.RULES.index(ko),
-            suicide=bool(suicide),
-            first=("black", "white").index(first),
-            max_plies=max_plies,
-            mercy=mercy,
+            **{"rows": rows, "columns": columns, "twice_komi": doubled, "ko": superko.RULES.index(ko)},
+            **{"suicide": suicide, "first": ("black", "white").index(first), "max_plies": max_plies, "mercy": mercy},
             stones=np.pad(stones, (0, CELLS - cells)),
             **points.tables(rows, columns),
             key=superko.KEYS,
@@ -421,18 +424,16 @@ def rules(
         planes=(rows, columns, 5),
         tiling="points",
         kernels=Kernels(
-            *(reset, legal_actions, play, payoffs, key),
-            is_legal=is_legal,
-            playout=playout,
-            playout_action=playout_action,
-            playout_actions=playout_actions,
-            is_playable=is_playable,
-            observe=observe,
+            *(reset, legal_actions, play, payoffs, key, is_legal),
+            *(playout, playout_action, playout_actions, is_playable, observe),
         ),
         action_name=lambda state, action: points.action_name(action, rows, columns),
         action_named=lambda state, text: points.action_named(text, rows, columns),
         score=score,
         why_illegal=lambda action: "the point is taken, in ko, or without a liberty",
+        layout=STATE,
+        validate=validate,
+        turn=turn,
     )
 
 

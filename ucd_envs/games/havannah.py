@@ -14,7 +14,7 @@ choice            here                                            elsewhere
 names of cells    as on Little Golem: the letter of y, and x      castro, morat: the letter of y and x + 1, "h9"; OpenSpiel
                   counted from the row's own first cell: (8, 7)   has the letter of x and y + 1
                   at base 5 is "h5"
-swap              the stone stays and becomes player 1's          Little Golem exchanges the seats, which is the same game
+swap              the stone stays and becomes the swapper's       Little Golem exchanges the seats, which is the same game
 actions           cells only                                      OpenSpiel numbers the cut corners too, y (2 base - 1) + x
 """
 
@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from ucd_envs.boards.hexagon import cells_of, shape
-from ucd_envs.boards.rings import HEXAGON, KINDS, MOST_BASE, SIDE, hexagon, put, split
+from ucd_envs.boards.rings import HEXAGON, KINDS, MOST_BASE, SIDE, hexagon, kinds_on, links_agree, on_board, put, split
 from ucd_envs.kernels import (
     IS_LEGAL,
     KEY,
@@ -36,17 +36,19 @@ from ucd_envs.kernels import (
     PLAYOUT_ACTION,
     READ_PAYOFFS,
     RESET,
+    VALIDATE,
     kernel,
     most_moves,
     move_of,
 )
 from ucd_envs.rng import below, stepped
-from ucd_envs.rules import Kernels, Rules, State, Victory
+from ucd_envs.rules import Kernels, Rules, State, Victory, set_mover
 from ucd_envs.settings import boolean, integer
-from ucd_envs.structs import array_at, configuration, fields, record
+from ucd_envs.structs import array_at, configuration, fields, popcount, record, stack_array
 
 U0, U1, U2, U32, U64 = (np.uint64(n) for n in (0, 1, 2, 32, 64))
 ONE = np.uint32(1)
+WHY_NO_SWAP = "the swap is on at the second move only, for the other player's stone"
 LINK, POINT = np.dtype(np.uint32), np.dtype(np.uint16)
 
 CONFIG = record(("swap", np.int32), *HEXAGON)
@@ -99,7 +101,7 @@ def legal_actions(config, state, actions):
             actions[count] = cell
             count += (vacant >> np.uint32(column)) & ONE
             cell += U1
-    if c.swap and s.ply == 1:
+    if may_swap(c, s):
         actions[count] = c.cells
         count += U1
     return np.int64(count)
@@ -113,7 +115,7 @@ def is_legal(config, state, action):
     if s.player < 0 or action < 0 or action > cells:
         return False
     if action == cells:
-        return c.swap != 0 and s.ply == 1
+        return may_swap(c, s)
     return is_empty(c, s, np.uint64(c.point[action]))
 
 
@@ -126,7 +128,7 @@ def play(config, state, action):
     s.player = 1 - player
     if action == np.int64(c.cells):
         for row in range(SIDE + 2):
-            s.stones[1, row], s.stones[0, row] = s.stones[0, row], 0
+            s.stones[player, row], s.stones[1 - player, row] = s.stones[1 - player, row], 0
         return
     # The link of an empty point is its index in `empty`; a stone overwrites it in `put`.
     links, empty, p = links_of(state, c), empty_of(state, c), np.uint64(c.point[action])
@@ -206,7 +208,7 @@ def playout(config, state, rng, trace):
 def playout_action(config, state, rng):
     """Returns a legal move, drawn uniformly."""
     c, s = fields(config, CONFIG), fields(state, STATE)
-    rank = below(rng, s.vacant + np.uint64(c.swap and s.ply == 1))
+    rank = below(rng, s.vacant + np.uint64(may_swap(c, s)))
     return np.int64(c.cells) if rank == s.vacant else np.int64(c.action[empty_of(state, c)[rank]])
 
 
@@ -224,7 +226,7 @@ def observe(config, state, player, planes):
         planes[at + 1] = (s.stones[1 - player, row] >> np.uint32(column)) & U1
         planes[at + 2] = 1
     for at in range(3, planes.size if c.swap else 0, depth):
-        planes[at] = 1 if s.ply == 1 and s.player == player else 0
+        planes[at] = s.player == player and may_swap(c, s)
 
 
 @kernel(LEGAL_ACTIONS)
@@ -234,9 +236,40 @@ def playout_actions(config, state, actions):
     empty = empty_of(state, c)
     for i in range(s.vacant):
         actions[i] = c.action[empty[i]]
-    if c.swap and s.ply == 1:
+    swap = np.uint64(may_swap(c, s))
+    if swap:
         actions[s.vacant] = c.cells
-    return np.int64(s.vacant + np.uint64(c.swap and s.ply == 1))
+    return np.int64(s.vacant + swap)
+
+
+@kernel(VALIDATE)
+def validate(config, state):
+    """Returns whether links, empty points, counts and the end of the game follow from the stones."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    links, empty, stones = links_of(state, c), empty_of(state, c), np.int64(0)
+    for row in range(SIDE + 2):
+        first, second = s.stones[0, row], s.stones[1, row]
+        if (first | second) & ~on_board(c, row) or first & second:
+            return False
+        stones += np.int64(popcount(first)) + np.int64(popcount(second))
+    swapped = c.swap != 0 and s.ply > 1 and s.ply == stones + 1
+    if (s.ply != stones and not swapped) or s.vacant != c.cells - np.uint64(stones) or not links_agree(c, s, links):
+        return False
+    for i in range(s.vacant):
+        p = np.uint64(empty[i])
+        row, column = split(c, p)
+        if (
+            p >= np.uint64(links.size)
+            or not (on_board(c, row) >> np.uint32(column)) & U1
+            or not is_empty(c, s, p)
+            or links[p] != i
+        ):
+            return False
+    if s.last < -1 or s.last >= np.int64(c.cells) or (s.last < 0) != (stones == 0):
+        return False
+    if s.last >= 0 and is_empty(c, s, np.uint64(c.point[s.last])):
+        return False
+    return ends_as_it_says(c, s)
 
 
 @kernel(inline=True)
@@ -250,6 +283,34 @@ def empty_of(state, c):
     """Returns the list of empty points, [cells] uint16: the first `vacant` entries, in any order."""
     points = np.uint64(c.side + 2) << c.shift
     return array_at(np.uint64(state.ctypes.data) + RECORD_BYTES + (points << U2), (c.cells,), POINT)
+
+
+@kernel()
+def may_swap(c, s):
+    """Returns whether the mover may swap: at the second move, if the stone is the other player's."""
+    if c.swap == 0 or s.ply != 1 or s.player < 0:
+        return False
+    stones = np.uint32(0)
+    for row in range(SIDE + 2):
+        stones |= s.stones[1 - s.player, row]
+    return stones != 0
+
+
+@kernel()
+def ends_as_it_says(c, s):
+    """Returns whether the last stone, and nothing before it, made the recorded kinds of victory, and else no stone did."""
+    kinds = kinds_on(c, s.stones[0]) | kinds_on(c, s.stones[1])
+    if s.winner < 0:
+        return s.winner == -1 and kinds == 0 and s.kinds == 0 and (s.player < 0) == (s.vacant == 0)
+    if s.player >= 0 or s.winner > 1 or kinds == 0 or s.kinds != np.int64(kinds) or kinds_on(c, s.stones[1 - s.winner]):
+        return False
+    before = stack_array(SIDE + 2, LINK)
+    for row in range(SIDE + 2):
+        before[row] = s.stones[s.winner, row]
+    row, column = split(c, np.uint64(c.point[s.last]))
+    last = ONE << np.uint32(column)
+    before[row] &= ~last
+    return s.stones[s.winner, row] & last != 0 and kinds_on(c, before) == 0
 
 
 @kernel()
@@ -311,8 +372,11 @@ def rules(base: int = 8, swap: bool = False) -> Rules:
         ),
         action_name=lambda state, action: names[action],
         action_named=action_named,
-        why_illegal=lambda action: "the swap is on at the second move only" if action == cells else "the cell is taken",
+        why_illegal=lambda action: WHY_NO_SWAP if action == cells else "the cell is taken",
         victory=victory,
+        layout=STATE,
+        validate=validate,
+        turn=set_mover,
     )
 
 

@@ -11,9 +11,10 @@ Source   Hein 1942, Nash 1949; the configuration of [UCD 4.2] is size 5 with ope
 
 choice            here                                                         elsewhere
 sides             player 0 top-bottom (as OpenSpiel, Benzene's black)          some have player 0 left-right
-swap              the stone moves to the transposed cell and becomes player    some exchange the players' seats
-                  1's; square boards only
+swap              the stone moves to the transposed cell and becomes the       some exchange the players' seats
+                  swapper's; square boards only
 opening           stones placed in turn before the start; they count as plies  given as ordinary first moves
+black, white      any stones of player 0 and 1 before the start, also plies    by editors and puzzles only
 
 Each player's stones are rows of bits in the player's own frame: player 0's by rows, player 1's by columns, the
 board transposed. The neighbourhood is its own transpose, so one piece of code serves both, and every chain runs from
@@ -26,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from ucd_envs.boards.rows import place, ranked, spread
 from ucd_envs.kernels import (
     IS_LEGAL,
     KEY,
@@ -36,24 +38,30 @@ from ucd_envs.kernels import (
     PLAYOUT_ACTION,
     READ_PAYOFFS,
     RESET,
+    VALIDATE,
     kernel,
     most_moves,
     move_of,
 )
 from ucd_envs.rng import below, draw
-from ucd_envs.rules import Kernels, Rules, State
+from ucd_envs.rules import Kernels, Rules, State, set_mover
 from ucd_envs.settings import boolean, cell_named, integer
-from ucd_envs.structs import configuration, fields, popcount, record
+from ucd_envs.structs import configuration, fields, popcount, record, stack_array
 
 SIDE = 19
 """Longest side of a board."""
+WHY_NO_SWAP = "the swap is on at the second move only, for the other player's stone"
 ONE = np.uint32(1)
+ROW = np.dtype(np.uint32)
 U1, U2, U32, U45, U64 = (np.uint64(n) for n in (1, 2, 32, 64 - SIDE, 64))
 
 CONFIG = record(
-    ("rows", np.int32), ("columns", np.int32), ("swap", np.int32), ("stones", np.int32), ("opening", np.int32, (SIDE * SIDE,))
+    *((name, np.int32) for name in ("rows", "columns", "swap", "first", "stones")),
+    ("opening", np.int32, (SIDE * SIDE,)),
+    ("owner", np.int8, (SIDE * SIDE,)),
 )
-"""Fields of a configuration. `opening`: the first `stones` entries are the cells of stones placed before the start."""
+"""Fields of a configuration. `opening` and `owner`: cells and players of the `stones` placed before the start, after which
+player `first` moves."""
 STATE = record(
     ("player", np.int32),
     ("ply", np.int32),
@@ -67,9 +75,8 @@ STATE = record(
 
 @kernel(RESET)
 def reset(config, state):
-    """Clears the board and plays the opening."""
-    c = fields(config, CONFIG)
-    s = fields(state, STATE)
+    """Clears the board and places the stones before the start."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
     s.player = 0
     s.ply = 0
     s.winner = -1
@@ -79,14 +86,15 @@ def reset(config, state):
             s.stones[player, row] = np.uint32(0)
             s.joined[player, row] = np.uint32(0)
     for i in range(c.stones):
+        s.player = c.owner[i]
         play(config, state, c.opening[i])
+    s.player = c.first
 
 
 @kernel(LEGAL_ACTIONS)
 def legal_actions(config, state, actions):
     """Lists every empty cell, and the swap at the second move."""
-    c = fields(config, CONFIG)
-    s = fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     count = 0
     if s.player < 0:
         return count
@@ -95,7 +103,7 @@ def legal_actions(config, state, actions):
         for column in range(np.uint32(c.columns)):
             actions[count] = row * c.columns + column
             count += (empty >> column) & ONE
-    if c.swap and s.ply == 1:
+    if may_swap(c, s):
         actions[count] = c.rows * c.columns
         count += 1
     return count
@@ -104,26 +112,24 @@ def legal_actions(config, state, actions):
 @kernel(IS_LEGAL)
 def is_legal(config, state, action):
     """Returns whether the cell is empty, or the swap is legal."""
-    c = fields(config, CONFIG)
-    s = fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     cells = c.rows * c.columns
     if s.player < 0 or action < 0 or action > cells:
         return False
     if action == cells:
-        return c.swap != 0 and s.ply == 1
+        return may_swap(c, s)
     return (s.empty[action // c.columns] >> np.uint32(action % c.columns)) & ONE != 0
 
 
 @kernel(PLAY)
 def play(config, state, action):
     """Puts the mover's stone on an empty cell, or swaps. The game is over when the stone connects the mover's two sides."""
-    c = fields(config, CONFIG)
-    s = fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     player = s.player
     s.ply += 1
     s.player = 1 - player
     if action == c.rows * c.columns:
-        take_over_first_stone(config, state)
+        take_over(c, s, player)
         return
     row, column = np.uint32(action // c.columns), np.uint32(action % c.columns)
     s.empty[row] ^= ONE << column
@@ -143,8 +149,7 @@ def payoffs(config, state, out):
 @kernel(KEY)
 def key(config, state, words):
     """Writes two bits for the mover, then the rows of player 0 and of player 1."""
-    c = fields(config, CONFIG)
-    s = fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     word = np.uint64(s.player + 1)
     used = U2
     filled = 0
@@ -167,8 +172,7 @@ def key(config, state, words):
 def playout(config, state, rng, trace):
     """Plays random moves. Without a trace it fills the board at once. The full board's only winner is the player who would
     have connected first, because a chain is never broken."""
-    c = fields(config, CONFIG)
-    s = fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     played, most = 0, most_moves(trace)
     one_by_one = most < c.rows * c.columns + c.swap  # the list of empty cells needs room behind a swap
     while s.player >= 0 and played < most and (one_by_one or (c.swap and s.ply < 2)):
@@ -190,12 +194,11 @@ def playout(config, state, rng, trace):
 @kernel(PLAYOUT_ACTION)
 def playout_action(config, state, rng):
     """Returns a legal move, drawn uniformly."""
-    c = fields(config, CONFIG)
-    s = fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     cells = np.uint64(0)
     for row in range(np.uint64(c.rows)):
         cells += np.uint64(popcount(s.empty[row]))
-    swap = np.uint64(1 if c.swap and s.ply == 1 else 0)
+    swap = np.uint64(may_swap(c, s))
     rank = below(rng, cells + swap)
     if rank == cells:
         return c.rows * c.columns
@@ -206,9 +209,9 @@ def playout_action(config, state, rng):
 @kernel(OBSERVE)
 def observe(config, state, player, planes):
     """Writes own stones, the other's, ones for player 0, and, with the swap rule, ones while a swap is legal."""
-    c = fields(config, CONFIG)
-    s = fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     depth = 4 if c.swap else 3
+    swap = may_swap(c, s)
     for row in range(c.rows):
         for column in range(c.columns):
             first = (s.stones[0, row] >> np.uint32(column)) & ONE
@@ -218,95 +221,72 @@ def observe(config, state, player, planes):
             planes[at + 1] = second if player == 0 else first
             planes[at + 2] = 1 - player
             if c.swap:
-                planes[at + 3] = 1 if s.ply == 1 and s.player == 1 else 0
+                planes[at + 3] = swap
 
 
-@kernel()
-def take_over_first_stone(config, state):
-    """Gives the one stone to player 1 at the transposed cell. In player 1's frame it has the same bits [swap-pieces]."""
-    c = fields(config, CONFIG)
-    s = fields(state, STATE)
-    for row in range(np.uint64(c.rows)):
-        bits = s.stones[0, row]
-        s.stones[1, row], s.stones[0, row] = bits, np.uint32(0)
-        s.joined[1, row], s.joined[0, row] = s.joined[0, row], np.uint32(0)
-        if bits:
-            s.empty[row] |= bits
-            s.empty[popcount(bits - ONE)] ^= ONE << np.uint32(row)
-
-
-@kernel()
-def place(s, player, row, column, rows, columns):
-    """Puts a stone in its player's frame and extends `joined`. Returns whether the last row is reached."""
-    stones, joined = s.stones[player], s.joined[player]
-    last = np.uint32(rows - 1)
-    if player == 1:
-        row, column = column, row
-        last = np.uint32(columns - 1)
-    stone = ONE << column
-    stones[row] |= stone
-    near = joined[row] & ((stone << ONE) | (stone >> ONE))
-    if row > 0:
-        near |= joined[row - ONE] & (stone | (stone << ONE))
-    if row < last:
-        near |= joined[row + ONE] & (stone | (stone >> ONE))
-    if near == 0 and row > 0:
-        return False
-    joined[row] |= stone
-    return spread(stones, joined, row, last)
-
-
-@kernel()
-def spread(stones, joined, row, last):
-    """Extends `joined` from one row to all connected stones. Returns whether the last row is reached.
-
-    Sweeps down and up in turn over the rows that may still extend their neighbours, until a sweep changes nothing.
-    """
-    joined[row] = widened(joined[row], stones[row])
-    top, bottom = row, row  # no row outside can extend a neighbour
-    while True:
-        row = top
-        while row < last:
-            more = stones[row + ONE] & (joined[row] | (joined[row] >> ONE)) & ~joined[row + ONE]
-            row += ONE
-            if more != 0:
-                joined[row] = widened(joined[row] | more, stones[row])
-                bottom = max(bottom, row)
-            elif row > bottom:
-                break
-        if joined[last] != 0:
-            return True
-        row, lowest, grown = bottom, top, False
-        while row > 0:
-            more = stones[row - ONE] & (joined[row] | (joined[row] << ONE)) & ~joined[row - ONE]
-            row -= ONE
-            if more != 0:
-                joined[row] = widened(joined[row] | more, stones[row])
-                top = row
-                if not grown:
-                    bottom, grown = row, True
-            elif row < lowest:
-                break
-        if not grown:
+@kernel(VALIDATE)
+def validate(config, state):
+    """Returns whether each cell has one owner, the ply counts the moves, and `joined` and winner follow from the stones."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    stones = 0
+    for row in range(SIDE):
+        for column in range(32):
+            bit, inside = np.uint32(column), row < c.rows and column < c.columns
+            first = (s.stones[0, row] >> bit) & ONE
+            second = (s.stones[1, column] >> np.uint32(row)) & ONE if column < SIDE else np.uint32(0)
+            if first + second + ((s.empty[row] >> bit) & ONE) != np.uint32(inside):
+                return False
+            stones += first + second
+        if (
+            s.stones[1, row] >> np.uint32(c.rows)
+            or s.joined[0, row] & ~s.stones[0, row]
+            or s.joined[1, row] & ~s.stones[1, row]
+        ):
             return False
+    if s.ply != stones and not (c.swap and s.ply > 1 and s.ply == stones + 1):
+        return False
+    winner, joined = -1, stack_array(SIDE, ROW)
+    for player in range(2):
+        for row in range(SIDE):
+            joined[row] = s.stones[player, row] if row == 0 else np.uint32(0)
+        if spread(s.stones[player], joined, np.uint32(0), np.uint32((c.rows if player == 0 else c.columns) - 1)):
+            winner = player  # the last stone may have ended the game before all that it joins was found
+        for row in range(SIDE):
+            if winner != player and joined[row] != s.joined[player, row]:
+                return False
+    return s.winner == winner and (s.player < 0) == (winner >= 0)
 
 
 @kernel()
-def widened(seeds, stones):
-    """Returns all stones of a row in an unbroken line with a seed."""
-    seeds |= ((stones + seeds) ^ stones) & stones  # the carry of the sum runs up each line from its seed
-    while True:
-        more = stones & (seeds >> ONE) & ~seeds
-        if more == 0:
-            return seeds
-        seeds |= more
+def may_swap(c, s):
+    """Returns whether the mover may swap: at the second move, if the stone is the other player's."""
+    if c.swap == 0 or s.ply != 1 or s.player < 0:
+        return False
+    stones = np.uint32(0)
+    for row in range(c.rows):
+        stones |= s.stones[1 - s.player, row]
+    return stones != 0
+
+
+@kernel()
+def take_over(c, s, player):
+    """Gives the other's one stone to a player at the transposed cell, where it has the same bits in the player's own frame
+    [swap-pieces]."""
+    other = 1 - player
+    for row in range(np.uint64(c.rows)):
+        bits = s.stones[other, row]
+        s.stones[player, row], s.stones[other, row] = bits, np.uint32(0)
+        s.joined[player, row], s.joined[other, row] = s.joined[other, row], np.uint32(0)
+        if bits:
+            # The board has the cell and the transposed one; which of the two was taken depends on the frame.
+            s.empty[row] ^= bits
+            s.empty[popcount(bits - ONE)] ^= ONE << np.uint32(row)
 
 
 @kernel()
 def play_in_random_order(config, state, rng, trace):
     """Plays the empty cells in random order until the game is over. Returns the number of moves."""
-    c = fields(config, CONFIG)
-    s = fields(state, STATE)
+    c, s = fields(config, CONFIG), fields(state, STATE)
     cells = np.uint64(0)
     for row in range(np.uint64(c.rows)):
         for column in range(np.uint64(c.columns)):
@@ -354,23 +334,6 @@ def fill(s, rows, rng):
 
 
 @kernel()
-def ranked(words, rank):
-    """Returns row and bit of the set bit of rank `rank` in `words`."""
-    row = np.uint64(0)
-    while True:
-        count = np.uint64(popcount(words[row]))
-        if rank < count:
-            break
-        rank -= count
-        row += U1
-    word = words[row]
-    while rank > 0:
-        word &= word - ONE  # clears the lowest bit
-        rank -= U1
-    return row, word & (~word + ONE)
-
-
-@kernel()
 def top_meets_bottom(s, rows):
     """Returns whether player 0's stones connect row 0 to the last row of a full board."""
     s.joined[0, 0] = s.stones[0, 0]
@@ -379,17 +342,34 @@ def top_meets_bottom(s, rows):
     return spread(s.stones[0], s.joined[0], np.uint32(0), np.uint32(rows - 1))
 
 
-def rules(size: int = 11, rows: int | None = None, columns: int | None = None, swap: bool = False, opening: str = "") -> Rules:
+def rules(
+    size: int = 11,
+    rows: int | None = None,
+    columns: int | None = None,
+    swap: bool = False,
+    opening: str = "",
+    black: str = "",
+    white: str = "",
+    first: str | None = None,
+) -> Rules:
     """Hex on `rows` x `columns` cells (each 1 to 19, by default `size`), with `opening` such as "b2" or "b2 c3" played
     before.
 
-    Raises ValueError for sides out of range, a swap on a board that is not square, and an illegal opening.
+    black and white: stones of player 0 and of player 1 before the start, any number of each, instead of an opening; first:
+    "black" or "white", who moves then, by default White after an odd number of stones. Raises TypeError for an opening or
+    stones that are not text. Raises ValueError for sides out of range, a swap on a board that is not square, an illegal
+    opening, and stones that cannot stand together.
     """
     size = integer("size", size, 1, SIDE)
     rows = size if rows is None else integer("rows", rows, 1, SIDE)
     columns = size if columns is None else integer("columns", columns, 1, SIDE)
-    if not isinstance(opening, str):
-        raise TypeError(f"opening must be text such as 'b2' or 'b2 c3', not {opening!r}")
+    for name, text in (("opening", opening), ("black", black), ("white", white)):
+        if not isinstance(text, str):
+            raise TypeError(f"{name} must be text such as 'b2' or 'b2 c3', not {text!r}")
+    if first not in (None, "black", "white"):
+        raise ValueError(f"first must be black or white, not {first!r}")
+    if opening and (black or white):
+        raise ValueError("stones before the start are either an opening or black and white: give one of them")
     if boolean("swap", swap) and rows != columns:
         raise ValueError(f"swap needs a square board, but this one has {rows} rows and {columns} columns")
     cells = rows * columns
@@ -402,28 +382,37 @@ def rules(size: int = 11, rows: int | None = None, columns: int | None = None, s
             return cells
         return cell_named(text, rows, columns)
 
-    stones = [action_named(None, name) for name in opening.split()]
+    given = opening or f"{black} {white}".strip()
+    stones = [action_named(None, name) for name in given.split()]
+    owners = [place % 2 if opening else int(place >= len(black.split())) for place in range(len(stones))]
+    what = f"opening {given!r}" if opening else f"stones {given!r}"
     if cells in stones or len(set(stones)) < len(stones):
-        raise ValueError(f"opening {opening!r} must name different cells")
+        raise ValueError(f"{what} must name different cells")
     if stones:
         state = rules(rows=rows, columns=columns).initial_state()
-        for stone in stones:
-            state = state if state.over else state.after(stone)
+        for owner, stone in zip(owners, stones, strict=True):
+            state = state if state.over else state.turned(owner).after(stone)
         if state.over:
-            raise ValueError(f"opening {opening!r} already ends the game")
-    padded = stones + [0] * (SIDE * SIDE - len(stones))
+            raise ValueError(f"{what} already end{'s' * bool(opening)} the game")
+    mover = len(stones) % 2 if first is None else int(first == "white")
+    names = [action_name(None, stone) for stone in stones]
+    settings: dict[str, Any] = {"rows": rows, "columns": columns, "swap": bool(swap), "opening": " ".join(names)}
+    if owners != [place % 2 for place in range(len(stones))] or mover != len(stones) % 2:
+        by_owner = [" ".join(name for name, owner in zip(names, owners, strict=True) if owner == seat) for seat in (0, 1)]
+        settings |= {"opening": "", "black": by_owner[0], "white": by_owner[1], "first": ("black", "white")[mover]}
+    room = (0, SIDE * SIDE - len(stones))
     return Rules(
         name="hex_v0",
-        settings={
-            "rows": rows,
-            "columns": columns,
-            "swap": bool(swap),
-            "opening": " ".join(action_name(None, stone) for stone in stones),
-        },
+        settings=settings,
         players=2,
         actions=cells + bool(swap),
         max_plies=cells + bool(swap),
-        config=configuration(CONFIG, rows=rows, columns=columns, swap=swap, stones=len(stones), opening=padded),
+        config=configuration(
+            CONFIG,
+            **{"rows": rows, "columns": columns, "swap": swap, "first": mover, "stones": len(stones)},
+            opening=np.pad(stones, room),
+            owner=np.pad(owners, room),
+        ),
         state_bytes=STATE.itemsize,
         key_words=(2 + 2 * cells + 63) // 64,
         planes=(rows, columns, 4 if swap else 3),
@@ -431,7 +420,10 @@ def rules(size: int = 11, rows: int | None = None, columns: int | None = None, s
         kernels=Kernels(reset, legal_actions, play, payoffs, key, is_legal, playout, playout_action, observe=observe),
         action_name=action_name,
         action_named=action_named,
-        why_illegal=lambda action: "the swap is on at the second move only" if action == cells else "the cell is taken",
+        why_illegal=lambda action: WHY_NO_SWAP if action == cells else "the cell is taken",
+        layout=STATE,
+        validate=validate,
+        turn=set_mover,
     )
 
 

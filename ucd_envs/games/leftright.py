@@ -28,6 +28,7 @@ from ucd_envs.kernels import (
     PLAYOUT_ACTION,
     READ_PAYOFFS,
     RESET,
+    VALIDATE,
     kernel,
     most_moves,
     move_of,
@@ -128,6 +129,13 @@ def observe(config, state, player, planes):
         planes[2 * step + 1] = step < s.ply - s.lefts
 
 
+@kernel(VALIDATE)
+def validate(config, state):
+    """Returns whether the path has gone as many steps as its ply says, and ends at the last one."""
+    s = fields(state, STATE)
+    return 0 <= s.lefts <= s.ply and (s.player < 0) == (s.ply == fields(config, CONFIG).steps)
+
+
 def rules(steps: int = 300) -> Rules:
     """LeftRight with `steps` steps, 1 to 100,000. Raises ValueError for another number."""
     steps = integer("steps", steps, 1, LONGEST)
@@ -158,6 +166,8 @@ def rules(steps: int = 300) -> Rules:
         action_name=lambda state, action: ("left", "right")[action],
         action_named=action_named,
         rewards=(0.0, 1.0),
+        layout=STATE,
+        validate=validate,
     )
 
 

@@ -24,6 +24,7 @@ from ucd_envs.kernels import (
     PLAYOUT_ACTION,
     READ_PAYOFFS,
     RESET,
+    VALIDATE,
     kernel,
     most_moves,
     move_of,
@@ -139,6 +140,25 @@ def observe(config, state, player, planes):
         planes[2 * cell + 1] = s.cells[cell] == 2 - player
 
 
+@kernel(VALIDATE)
+def validate(config, state):
+    """Returns whether the stones were laid in turn and the game is over when they say so."""
+    s = fields(state, STATE)
+    first, second = 0, 0
+    for cell in range(CELLS):
+        if s.cells[cell] < 0 or s.cells[cell] > 2:
+            return False
+        first += s.cells[cell] == 1
+        second += s.cells[cell] == 2
+    if first + second != s.ply or first - second != s.ply % 2:
+        return False
+    last = (s.ply + 1) % 2
+    won = has_line(config, s, last + 1)
+    over = won or s.ply == CELLS
+    mover, winner = -1 if over else s.ply % 2, last if won else -1
+    return s.player == mover and s.winner == winner and not has_line(config, s, 2 - last)
+
+
 @kernel()
 def has_line(config, s, stone):
     """Returns whether three stones of a player stand in a line."""
@@ -172,6 +192,8 @@ def rules() -> Rules:
         action_name=lambda state, action: f"{'abc'[action % 3]}{action // 3 + 1}",
         action_named=lambda state, text: cell_named(text, 3, 3),
         why_illegal=lambda action: "the cell is taken",
+        layout=STATE,
+        validate=validate,
     )
 
 

@@ -1,7 +1,7 @@
 """The game of an engine: a board with its settings, and all positions since its start.
 
-Any colour may move at any time, as GTP requires. If it is not to move, the side to move is switched. A game that two passes
-have ended continues as if after the first one.
+Any colour may move at any time, as GTP requires, in games that allow it (`State.turned`). A game that two passes have ended
+continues as if after the first one.
 """
 
 from __future__ import annotations
@@ -51,12 +51,15 @@ class Board:
         return not self.moves and not pictures.stones(self.state).any()
 
     def facing(self, player: int) -> State:
-        """Returns the present position with a player to move, or over."""
+        """Returns the present position with a player to move, or over. Raises GTPError where players move only in turn."""
         place = len(self.moves)
         while place and self.states[place].over and self.state.action_name(self.moves[place - 1][1]) == PASS:
             place -= 1
         state = self.states[place]
-        return state if state.over else turned(state, player)
+        try:
+            return state if state.over else state.turned(player)
+        except ValueError as error:
+            raise GTPError(str(error)) from None
 
     def push(self, player: int, action: int) -> None:
         """Plays a move. Raises GTPError for an illegal one."""
@@ -149,11 +152,6 @@ class Board:
             return registry.make_rules(self.game, **settings)
         except (ValueError, TypeError):
             raise GTPError(refusal) from None
-
-
-def turned(state: State, player: int) -> State:
-    """Returns the position with a player to move, even out of turn. A point forbidden by a ko stays forbidden."""
-    return state if state.player == player else State(state.rules, player.to_bytes(4, "little") + state.data[4:])
 
 
 def result(state: State) -> str:
