@@ -6,7 +6,6 @@ From the folder of this file: `ucd match --game hex --size 5 --a "uct(policies=w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -72,11 +71,7 @@ class Near(PlayoutPolicy):
     """Plays beside the last move; prob: probability that it is active for a move of a playout, 0 to 1."""
 
     prob: float = 0.5
-
-    @property
-    def suggest(self) -> Any:
-        """Returns the kernel that suggests moves."""
-        return answer_near
+    suggest = answer_near
 
     def memory(self, rules: Rules) -> np.ndarray:
         """Returns the sides of the board. Raises ValueError for a game whose settings name none."""
@@ -95,11 +90,7 @@ class Bridges(PlayoutPolicy):
     """
 
     prob: float = 1.0
-
-    @property
-    def suggest(self) -> Any:
-        """Returns the kernel that suggests moves."""
-        return save_bridge
+    suggest = save_bridge
 
     def memory(self, rules: Rules) -> np.ndarray:
         """Returns no memory. Raises ValueError for another game than Hex."""

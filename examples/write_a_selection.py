@@ -70,13 +70,11 @@ class Tuned:
 
     c: float = 1.0
     table: bool = False
+    select_kernel, backup_kernel = None, backup
+    """None is the default rule of selection: the largest `mean_value + scale * exploration`."""
 
     def __post_init__(self) -> None:
         exploration_constant(self.c)
-
-    select_kernel = None
-    """None for the default rule of selection: the largest `mean_value + scale * exploration`."""
-    backup_kernel = staticmethod(backup)
 
     def layout(self, players: int, actions: int) -> Layout:
         """Returns the statistics: an edge has one number more than the value sums of the players."""

@@ -76,19 +76,9 @@ def initial_stats(state: State, moves: Sequence[Move], initial: Initial) -> np.n
 class Policy(PlayoutPolicy):
     """A playout policy of two kernels, with eight bytes of memory."""
 
-    suggest_kernel: Any = suggest_nothing
-    learn_kernel: Any = learn_nothing
+    suggest: Any = suggest_nothing
+    learn: Any = learn_nothing
     prob = 1.0
-
-    @property
-    def suggest(self) -> Any:
-        """The kernel that suggests."""
-        return self.suggest_kernel
-
-    @property
-    def learn(self) -> Any:
-        """The kernel that learns."""
-        return self.learn_kernel
 
     def memory(self, rules: Rules) -> np.ndarray:
         """Eight bytes."""

@@ -120,7 +120,7 @@ def learn_and_write(sim, memory):
 
 @every_planner
 @every_expand
-@pytest.mark.parametrize("policy", [Policy(suggest_and_write), Policy(learn_kernel=learn_and_write)], ids=["suggest", "learn"])
+@pytest.mark.parametrize("policy", [Policy(suggest_and_write), Policy(learn=learn_and_write)], ids=["suggest", "learn"])
 def test_a_policy_that_writes_behind_its_memory_is_named(planner: Callable[..., Planner], expand: str, policy: Policy) -> None:
     """F2-04: also as the second of two."""
     start = HEX.initial_state()

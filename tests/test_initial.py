@@ -32,13 +32,10 @@ def by_number(config, state, sim, memory, actions, values):
 class Told:
     """Initial statistics of one kernel."""
 
+    kernel = by_number
+
     def __init__(self, visits: int) -> None:
         self.visits = visits
-
-    @property
-    def kernel(self) -> Any:
-        """The kernel `by_number`."""
-        return by_number
 
     def memory(self, rules: Rules) -> np.ndarray:
         """One byte."""

@@ -183,6 +183,7 @@ def test_among_equal_values_each_is_as_frequent() -> None:
     """Of five values, three of them the largest, and of values that are all 0."""
     rng = seeded(1)
     for values, places in (([0.5, 0.75, 0.75, 0.25, 0.75], [1, 2, 4]), ([0.0, 0.0], [0, 1]), ([0.125, 0.5], [1])):
-        found = Counter(int(best(np.array(values, np.float32), np.uint64(len(values)), rng)) for _ in range(6000))
+        row, count = np.array(values, np.float32), np.uint64(len(values))
+        found = Counter(int(best(row, count, np.float32(max(values)), rng)) for _ in range(6000))
         assert sorted(found) == places
         assert len(places) == 1 or chi_square([found[place] for place in places], [6000 / len(places)] * len(places)) < 20

@@ -100,9 +100,9 @@ def suggest_text(playout_actions, is_playable, config, state, graph, sim, memory
     ("policy", "words"),
     [
         (Policy(suggest_0), "a playout policy suggests an action that cannot be played: one of Policy() (after the actions"),
-        (Policy(learn_kernel=learn_and_write), "playout policy Policy() writes behind its memory"),
+        (Policy(learn=learn_and_write), "playout policy Policy() writes behind its memory"),
         (Policy(suggest_text), "kernel suggest_text returns unicode_type, expected int64"),
-        (Policy(learn_kernel=suggest_nothing), "kernel suggest_nothing must be declared with the signature"),
+        (Policy(learn=suggest_nothing), "kernel suggest_nothing must be declared with the signature"),
     ],
     ids=["illegal", "memory", "result", "signature"],
 )

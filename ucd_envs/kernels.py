@@ -102,9 +102,12 @@ COMPILING = threading.RLock()
 def compiled(function: Any, signature: Any) -> Any:
     """Returns the kernel compiled for this signature, and for no other from now on. A result of another width is cast.
 
+    A kernel that is a field of a class is a bound method when it is read from an object, and is taken without its object.
+
     Raises TypeError when the kernel was declared for another signature, does not compile, or returns a value that cannot be
     cast.
     """
+    function = getattr(function, "__func__", function)
     if getattr(function, "seam_signature", None) != signature:
         raise TypeError(f"kernel {function.__name__} must be declared with the signature {signature}")
     if getattr(config, "DISABLE_JIT", 0):

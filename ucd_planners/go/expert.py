@@ -18,7 +18,6 @@ Chains count pairs of a stone and an empty neighbour: one in atari has all its p
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -267,16 +266,12 @@ class GoExpert(PlayoutPolicy):
     patterns: bool = True
     global_captures: bool = True
     refuses_self_atari: bool = True
+    suggest = suggest
 
     def __post_init__(self) -> None:
         probability("prob", self.prob)
         for part in PARTS:
             boolean(part, getattr(self, part))
-
-    @property
-    def suggest(self) -> Any:
-        """Suggests a move by the first rule that applies."""
-        return suggest
 
     def memory(self, rules: Rules) -> np.ndarray:
         """Returns memory with the parts that are on and the patterns. Raises ValueError for another game than Go."""

@@ -15,7 +15,6 @@ Each move begins with `even` playouts, half of them won. Each feature that it ha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -142,16 +141,12 @@ class GoInitial(Initial):
     self_ataris: float = 16.0
     eyes: float = 64.0
     edges: float = 8.0
+    kernel = initial
 
     def __post_init__(self) -> None:
         for name in STRENGTHS:
             if not 0 <= real(name, getattr(self, name)) <= MOST:
                 raise ValueError(f"{name} must be a number from 0 to {MOST:g}, not {getattr(self, name)!r}")
-
-    @property
-    def kernel(self) -> Any:
-        """Writes the virtual playouts."""
-        return initial
 
     def memory(self, rules: Rules) -> np.ndarray:
         """Returns the parameters and the patterns. Raises ValueError for another game than Go."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -70,16 +69,7 @@ class GoShapes(PlayoutPolicy):
     """Counts the moves of playouts that match a pattern of the expert."""
 
     prob = 1.0
-
-    @property
-    def suggest(self) -> Any:
-        """Suggests nothing, and notes the patterns of the position."""
-        return look
-
-    @property
-    def learn(self) -> Any:
-        """Counts the moves of a playout."""
-        return compare
+    suggest, learn = look, compare
 
     def memory(self, rules: Rules) -> np.ndarray:
         """Returns memory with all counts at 0. Raises ValueError for another game than Go."""

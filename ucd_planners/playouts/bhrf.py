@@ -34,6 +34,7 @@ from ucd_envs.rng import draw, unit
 from ucd_envs.rules import Rules
 from ucd_envs.settings import integer, real
 from ucd_envs.structs import array_at, fields, record
+from ucd_envs.tables import HASH, place_in
 from ucd_planners.search.interface import LEARN, SUGGEST, PlayoutPolicy, probability
 from ucd_planners.search.sim import payoffs, trace
 
@@ -78,8 +79,6 @@ PATIENCE = np.uint64(16)
 STALE, ZERO, ONE, FRACTION = (np.float32(value) for value in (-1, 0, 1, 2.0**-32))
 U0, U1, U32 = np.uint64(0), np.uint64(1), np.uint64(32)
 HALF = np.uint64(2**32 - 1)
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-"""2**64 divided by the golden ratio: its multiples lie far apart [Knuth, The Art of Computer Programming 3, section 6.4]."""
 READ_COUNTS = types.void(BYTES, types.float32[::1])
 COPY = types.void(BYTES, BYTES, types.float32, types.int32[::1])
 
@@ -107,14 +106,15 @@ def single(m, move):
 def place_of(m, contexts, parent, move):
     """Returns the place of a context of two moves or more, or the free place where it belongs."""
     size, before = np.uint64(2 * m.room), np.uint64(1 + m.singles)
-    place = ((((parent << U32 | np.uint64(move)) * GOLDEN) >> U32) * size) >> U32
-    while True:
-        c = contexts[before + place]
-        if c.parent == 0 or (c.move == move and np.uint64(c.parent) == parent):
-            return before + place
-        place += U1
-        if place == size:
-            place = U0
+    home = ((((parent << U32 | np.uint64(move)) * HASH) >> U32) * size) >> U32
+    return before + place_in(contexts[before:], (parent, move), home, size, is_other)
+
+
+@kernel()
+def is_other(contexts, place, key):
+    """Whether a place has another context than that of a parent and a move."""
+    c = contexts[place]
+    return c.parent != 0 and (np.uint64(c.parent) != key[0] or c.move != key[1])
 
 
 @kernel()
@@ -335,6 +335,7 @@ class BHRF(PlayoutPolicy):
     choice: str = "soft_uct"
     b: float = 0.7
     most_bytes: int = 2**28
+    learn = learn
 
     def __post_init__(self) -> None:
         probability("prob", self.prob)
@@ -348,11 +349,6 @@ class BHRF(PlayoutPolicy):
     def suggest(self) -> Any:
         """Suggests a reply of the longest matching context."""
         return suggest_softly if self.choice == "soft_uct" else suggest_last
-
-    @property
-    def learn(self) -> Any:
-        """Updates the patterns of a descent."""
-        return learn
 
     def memory(self, rules: Rules) -> np.ndarray:
         """Returns memory without patterns and with room for one game. Raises ValueError if most_bytes is too small for that."""

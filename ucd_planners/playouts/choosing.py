@@ -38,9 +38,9 @@ def largest(values, count):
 
 
 @kernel()
-def best(values, count, rng):
-    """Returns the place of the largest of the first `count` values, ties broken at random. Needs count > 0."""
-    most, equals = largest(values, count), U0
+def best(values, count, most, rng):
+    """Returns the place of `most`, the largest of the first `count` values, ties broken at random. Needs count > 0."""
+    equals = U0
     for i in range(count):
         equals += np.uint64(values[i] == most)
     rank = below(rng, equals) if equals > U1 else U0

@@ -16,15 +16,13 @@ taken from the descent for a player's first move in a playout.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ucd_envs.kernels import HEADER, action_of_move, kernel, player_of_move
-from ucd_envs.rng import below
 from ucd_envs.rules import Rules
 from ucd_envs.structs import array_at, fields, record
-from ucd_planners.playouts.choosing import largest
+from ucd_planners.playouts.choosing import best, largest
 from ucd_planners.search.interface import LEARN, SUGGEST, PlayoutPolicy, probability
 from ucd_planners.search.sim import action_list, payoffs, trace
 
@@ -77,16 +75,7 @@ def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng
     most = largest(values, listed)
     if not most > m.threshold:
         return np.int64(-1)
-    equals = U0
-    for i in range(listed):
-        equals += np.uint64(values[i] == most)
-    rank = below(rng, equals) if equals > U1 else U0
-    for i in range(listed):
-        if values[i] == most:
-            if rank == U0:
-                return np.int64(actions[i])
-            rank -= U1
-    return np.int64(-1)
+    return np.int64(actions[best(values, listed, most, rng)])
 
 
 @kernel(LEARN)
@@ -119,20 +108,11 @@ class CMC(PlayoutPolicy):
 
     prob: float = 0.35
     threshold: float = 0.0
+    suggest, learn = suggest, learn
 
     def __post_init__(self) -> None:
         probability("prob", self.prob)
         probability("threshold", self.threshold)
-
-    @property
-    def suggest(self) -> Any:
-        """Suggests the move with the best tile."""
-        return suggest
-
-    @property
-    def learn(self) -> Any:
-        """Updates the tiles of a playout."""
-        return learn
 
     def memory(self, rules: Rules) -> np.ndarray:
         """Returns memory with empty tiles."""

@@ -13,7 +13,6 @@ LGRF-1 and LGRF-2 of Baier and Drake are the same with it. Replies are kept over
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -103,21 +102,12 @@ class LastGoodReply(PlayoutPolicy):
     prob: float = 1.0
     length: int = 2
     forgetting: bool = True
+    suggest, learn = suggest, learn
 
     def __post_init__(self) -> None:
         probability("prob", self.prob)
         integer("length", self.length, 1, 2)
         boolean("forgetting", self.forgetting)
-
-    @property
-    def suggest(self) -> Any:
-        """Suggests the last good reply."""
-        return suggest
-
-    @property
-    def learn(self) -> Any:
-        """Updates the replies of a simulation."""
-        return learn
 
     def memory(self, rules: Rules) -> np.ndarray:
         """Returns memory without replies. Raises ValueError if replies to two moves need more than MOST_BYTES."""

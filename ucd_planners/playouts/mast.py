@@ -15,7 +15,6 @@ Before another search in the same game counts and sums are multiplied by `decay`
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numba import types
@@ -24,7 +23,7 @@ from ucd_envs.kernels import BYTES, HEADER, action_of_move, compiled, kernel, pl
 from ucd_envs.rng import unit
 from ucd_envs.rules import Rules
 from ucd_envs.structs import array_at, fields, record
-from ucd_planners.playouts.choosing import best, check_choice, gibbs, padded, part_of, scale_of, weigh
+from ucd_planners.playouts.choosing import best, check_choice, gibbs, largest, padded, part_of, scale_of, weigh
 from ucd_planners.search.interface import LEARN, SUGGEST, PlayoutPolicy, probability
 from ucd_planners.search.sim import action_list, payoffs, trace
 
@@ -106,7 +105,7 @@ def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng
     for i in range(listed):
         values[i] = means[np.uint64(actions[i])]
     if m.greedy:
-        return np.int64(actions[best(values, listed, rng)])
+        return np.int64(actions[best(values, listed, largest(values, listed), rng)])
     return np.int64(actions[gibbs(values, weights, listed, m.scale, rng)])
 
 
@@ -174,21 +173,12 @@ class MAST(PlayoutPolicy):
     tau: float = 0.1
     epsilon: float = 0.1
     decay: float = 0.5
+    suggest, learn = suggest, learn
 
     def __post_init__(self) -> None:
         probability("prob", self.prob)
         check_choice(self.choice, self.tau, self.epsilon)
         probability("decay", self.decay)
-
-    @property
-    def suggest(self) -> Any:
-        """Suggests a move by its mean."""
-        return suggest
-
-    @property
-    def learn(self) -> Any:
-        """Updates the means of the actions played."""
-        return learn
 
     def memory(self, rules: Rules) -> np.ndarray:
         """Returns memory in which no action has been played."""

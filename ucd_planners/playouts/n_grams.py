@@ -19,7 +19,6 @@ and Bjornsson 2014, move decay].
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numba import types
@@ -29,7 +28,8 @@ from ucd_envs.rng import unit
 from ucd_envs.rules import Rules
 from ucd_envs.settings import integer
 from ucd_envs.structs import array_at, fields, popcount, record
-from ucd_planners.playouts.choosing import best, check_choice, gibbs, padded, scale_of
+from ucd_envs.tables import HASH, place_in
+from ucd_planners.playouts.choosing import best, check_choice, gibbs, largest, padded, scale_of
 from ucd_planners.search.interface import LEARN, SUGGEST, PlayoutPolicy, probability
 from ucd_planners.search.sim import action_list, payoffs, trace
 
@@ -54,7 +54,6 @@ GRAM = record(("key", np.uint64), ("visits", np.float32), ("paid", np.float32))
 SINGLE, WEIGHT, WORD = (np.dtype(kind) for kind in (np.float32, np.uint32, np.uint64))
 MOST = np.float32(2**24)
 """Largest count of an n-gram. Beyond it single precision is not exact, so the n-gram no longer changes."""
-HASH = np.uint64(0x9E3779B97F4A7C15)
 HALF, ONE, TWO, THIRD = (np.float32(value) for value in (1 / 2, 1, 2, 1 / 3))
 U0, U1, U2, U3, U6, U16, U32, U63 = (np.uint64(n) for n in (0, 1, 2, 3, 6, 16, 32, 63))
 
@@ -123,7 +122,7 @@ def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng
     for i in range(listed):
         values[i] = means[np.uint64(actions[i])]
     if m.greedy:
-        return np.int64(actions[best(values, listed, rng)])
+        return np.int64(actions[best(values, listed, largest(values, listed), rng)])
     return np.int64(actions[gibbs(values, weights, listed, m.scale, rng)])
 
 
@@ -158,12 +157,14 @@ def context_of(m, player, before, last):
 @kernel()
 def place_of(grams, key):
     """Returns the place of a 3-gram in the table, or the empty place where it belongs. Four neighbours lie side by side."""
-    last = np.uint64(grams.size) - U1
-    mixed = (key >> U2) * HASH
-    place = ((mixed ^ mixed >> U32) << U2 | key & U3) & last
-    while grams[place].key != key and grams[place].key != U0:
-        place = (place + U1) & last
-    return place
+    mixed, size = (key >> U2) * HASH, np.uint64(grams.size)
+    return place_in(grams, key, ((mixed ^ mixed >> U32) << U2 | key & U3) & (size - U1), size, is_other)
+
+
+@kernel()
+def is_other(grams, place, key):
+    """Whether a place of the table has another 3-gram."""
+    return grams[place].key != key and grams[place].key != U0
 
 
 @kernel(LEARN)
@@ -274,6 +275,7 @@ class NGrams(PlayoutPolicy):
     epsilon: float = 0.1
     decay: float = 0.5
     most_bytes: int = 2**27
+    suggest, learn = suggest, learn
 
     def __post_init__(self) -> None:
         probability("prob", self.prob)
@@ -282,16 +284,6 @@ class NGrams(PlayoutPolicy):
         check_choice(self.choice, self.tau, self.epsilon)
         probability("decay", self.decay)
         integer("most_bytes", self.most_bytes, 1, 2**40)
-
-    @property
-    def suggest(self) -> Any:
-        """Suggests a move by the mean of its n-grams."""
-        return suggest
-
-    @property
-    def learn(self) -> Any:
-        """Updates the n-grams of a simulation."""
-        return learn
 
     def memory(self, rules: Rules) -> np.ndarray:
         """Returns memory without n-grams. Raises ValueError if the n-grams of one game need more than most_bytes."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -141,21 +140,12 @@ class PoolRAVE(PlayoutPolicy):
     prob: float = 0.5
     size: int = 10
     least: int = 50
+    suggest, learn = suggest, learn
 
     def __post_init__(self) -> None:
         probability("prob", self.prob)
         integer("size", self.size, 1, 2**16 - 1)
         integer("least", self.least, 1, 2**31 - 1)
-
-    @property
-    def suggest(self) -> Any:
-        """Suggests a move of the mover's pool."""
-        return suggest
-
-    @property
-    def learn(self) -> Any:
-        """Marks the end of a simulation."""
-        return learn
 
     def memory(self, rules: Rules) -> np.ndarray:
         """Returns memory with empty pools."""

@@ -7,7 +7,6 @@ actions of the game must be the cells of its board.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -42,16 +41,7 @@ class Locality(PlayoutPolicy):
     """Records how local playouts are."""
 
     prob = 1.0
-
-    @property
-    def suggest(self) -> Any:
-        """Suggests nothing."""
-        return suggest_nothing
-
-    @property
-    def learn(self) -> Any:
-        """Counts the moves of a playout."""
-        return compare
+    suggest, learn = suggest_nothing, compare
 
     def memory(self, rules: Rules) -> np.ndarray:
         """Returns memory with all counts at 0. Raises ValueError for a game whose first actions are not cells."""

@@ -62,8 +62,7 @@ GRAPH_RECORD = from_dtype(GRAPH)
 NONE, FINISHED = -1, -2
 """Targets of an edge without a node: none so far, and the end of the game."""
 REAL, SINGLE, INDEX, WORD, ACTION = (np.dtype(kind) for kind in (np.float64, np.float32, np.int32, np.uint64, np.uint16))
-HASH = np.uint64(0x9E3779B97F4A7C15)
-U1, U16, U29, U32, LOW = np.uint64(1), np.uint64(16), np.uint64(29), np.uint64(32), np.int64(0xFFFF)
+LOW = np.int64(0xFFFF)
 NODE_BYTES, EDGE_BYTES, REAL_BYTES = np.uint64(NODE.itemsize), np.uint64(EDGE.itemsize), np.uint64(8)
 
 

@@ -10,6 +10,7 @@ from numba import types
 
 from ucd_envs.kernels import BYTES, FAILED, HEADER, kernel
 from ucd_envs.structs import fields
+from ucd_envs.tables import HASH, place_in
 from ucd_planners.search.graph import (
     GRAPH,
     NONE,
@@ -30,8 +31,7 @@ from ucd_planners.search.graph import (
 from ucd_planners.search.interface import DONE, GROW_ACTIONS, NO_ACTION, NO_ACTIONS, STOPPED, TOO_MANY_ACTIONS
 from ucd_planners.search.sim import action_list, key, memory_of, player_of, state
 
-HASH = np.uint64(0x9E3779B97F4A7C15)
-U1, U29, U32 = np.uint64(1), np.uint64(29), np.uint64(32)
+U29, U32 = np.uint64(29), np.uint64(32)
 
 
 @kernel(inline=True)
@@ -80,11 +80,14 @@ def slot_of(graph, words, ply):
 @kernel()
 def insert(graph, node):
     """Puts a node into the table. Needs a free slot."""
-    slots = transpositions(graph)
-    slot = slot_of(graph, keys(graph)[node], nodes(graph)[node].ply)
-    while slots[slot] != 0:
-        slot = (slot + U1) & np.uint64(graph.slots.room - 1)
-    slots[slot] = node + 1
+    home, slots = slot_of(graph, keys(graph)[node], nodes(graph)[node].ply), transpositions(graph)
+    slots[place_in(slots, 0, home, np.uint64(slots.size), is_taken)] = node + 1
+
+
+@kernel()
+def is_taken(slots, slot, key):
+    """Whether a slot of the table holds a node."""
+    return slots[slot] != key
 
 
 @kernel(types.void(BYTES))
@@ -98,17 +101,20 @@ def insert_all(graph):
 @kernel()
 def lookup(graph, words, ply):
     """Returns the node of a position, or -1."""
-    slots, known, records = transpositions(graph), keys(graph), nodes(graph)
-    slot = slot_of(graph, words, ply)
-    while slots[slot] != 0:
-        node = np.int64(slots[slot]) - 1
-        same = records[node].ply == ply
-        for i in range(np.uint64(graph.keys.columns)):
-            same = same and known[node, i] == words[i]
-        if same:
-            return node
-        slot = (slot + U1) & np.uint64(graph.slots.room - 1)
-    return np.int64(-1)
+    slot = place_in(graph, (words, ply), slot_of(graph, words, ply), np.uint64(graph.slots.room), is_other)
+    return np.int64(transpositions(graph)[slot]) - 1
+
+
+@kernel()
+def is_other(graph, slot, position):
+    """Whether a slot of the table holds a node of another position."""
+    node = np.int64(transpositions(graph)[slot]) - 1
+    if node < 0:
+        return False
+    same = nodes(graph)[node].ply == position[1]
+    for i in range(np.uint64(graph.keys.columns)):
+        same = same and keys(graph)[node, i] == position[0][i]
+    return not same
 
 
 @kernel()

@@ -52,6 +52,23 @@ LEARN = types.boolean(SIM_RECORD, BYTES)
 INITIAL = types.void(BYTES, BYTES, SIM_RECORD, BYTES, ACTIONS, types.float32[:, ::1])
 
 
+@kernel(SUGGEST)
+def suggest_nothing(playout_actions, is_playable, config, state, graph, sim, memory, rng):
+    """Fills the place of a policy that is not there."""
+    return np.int64(-1)
+
+
+@kernel(LEARN)
+def learn_nothing(sim, memory):
+    """Fills the place of a policy that is not there."""
+    return np.bool_(True)
+
+
+@kernel(INITIAL)
+def no_initial(config, state, sim, memory, actions, values):
+    """Fills the place of initial statistics that are not there."""
+
+
 class Layout(NamedTuple):
     """The statistics that a selection keeps in the graph, by their names."""
 
@@ -71,15 +88,12 @@ class Layout(NamedTuple):
 
 
 class Selection(Protocol):
-    """A selection, as the graph and the planner know it."""
+    """A selection, as the graph and the planner know it. Kernels are fields of the class."""
 
-    @property
-    def select_kernel(self) -> Any:
-        """The choice, declared with @kernel(SELECT); None for `select_action` of ucb.py, which is compiled into the loop."""
-
-    @property
-    def backup_kernel(self) -> Any:
-        """The backup, declared with @kernel(BACKUP)."""
+    select_kernel: Any
+    """The choice, declared with @kernel(SELECT); None for `select_action` of ucb.py, which is compiled into the loop."""
+    backup_kernel: Any
+    """The backup, declared with @kernel(BACKUP)."""
 
     def layout(self, players: int, actions: int) -> Layout:
         """Returns its statistics in the graph of a game."""
@@ -89,20 +103,16 @@ class Selection(Protocol):
 
 
 class PlayoutPolicy(Protocol):
-    """A playout policy, as the search knows it. One that inherits from this learns nothing but where it says so."""
+    """A playout policy, as the search knows it. One that inherits from this has no memory but where it says so."""
+
+    suggest: Any
+    """The kernel that suggests moves, declared with @kernel(SUGGEST)."""
+    learn: Any = learn_nothing
+    """The kernel that learns from simulations, declared with @kernel(LEARN)."""
 
     @property
     def prob(self) -> float:
         """The probability that it is asked for a move, 0 to 1. A search leaves a policy out that is never asked."""
-
-    @property
-    def suggest(self) -> Any:
-        """The kernel that suggests moves, declared with @kernel(SUGGEST)."""
-
-    @property
-    def learn(self) -> Any:
-        """The kernel that learns from simulations, declared with @kernel(LEARN)."""
-        return learn_nothing
 
     def memory(self, rules: Rules) -> np.ndarray:
         """Returns memory that has learned nothing, with the parameters that the kernels read: [any] uint8."""
@@ -119,9 +129,8 @@ class PlayoutPolicy(Protocol):
 class Initial(Protocol):
     """Initial statistics, as the planner knows them."""
 
-    @property
-    def kernel(self) -> Any:
-        """The kernel that writes them, declared with @kernel(INITIAL)."""
+    kernel: Any
+    """The kernel that writes them, declared with @kernel(INITIAL)."""
 
     def memory(self, rules: Rules) -> np.ndarray:
         """Returns the parameters that the kernel reads: [any] uint8. Raises ValueError for a game that it does not know."""
@@ -143,23 +152,6 @@ class SearchOptions(NamedTuple):
 
 
 DEFAULT = SearchOptions()
-
-
-@kernel(SUGGEST)
-def suggest_nothing(playout_actions, is_playable, config, state, graph, sim, memory, rng):
-    """Fills the place of a policy that is not there."""
-    return np.int64(-1)
-
-
-@kernel(LEARN)
-def learn_nothing(sim, memory):
-    """Fills the place of a policy that is not there."""
-    return np.bool_(True)
-
-
-@kernel(INITIAL)
-def no_initial(config, state, sim, memory, actions, values):
-    """Fills the place of initial statistics that are not there."""
 
 
 def exploration_constant(c: Any) -> float:

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -217,6 +216,7 @@ class RAVE:
     depth_rave: int = 0
     ref: int = 0
     serves_urgency, serves_initial = True, True
+    select_kernel, backup_kernel = select, backup
 
     def __post_init__(self) -> None:
         if not 0 <= real("bias", self.bias) <= MOST_BIAS:
@@ -239,16 +239,6 @@ class RAVE:
         except (TypeError, ValueError) as error:
             words = str(error).replace("d1, d2 and d3 look", "depth_mean looks").replace("d1", "depth_mean")
             raise type(error)(words) from None
-
-    @property
-    def select_kernel(self) -> Any:
-        """The largest mixed bound."""
-        return select
-
-    @property
-    def backup_kernel(self) -> Any:
-        """The backup."""
-        return backup
 
     def layout(self, players: int, actions: int) -> Layout:
         """The statistics of UCD, and the actions played after each node, by all players, and mixed over its edges for its

@@ -339,6 +339,7 @@ class UCD:
     table: bool = True
     backup: str = "descent"
     store: str = "edges"
+    select_kernel, backup_kernel = None, backup
 
     def __post_init__(self) -> None:
         for name in ("d1", "d2", "d3"):
@@ -354,16 +355,6 @@ class UCD:
             raise ValueError('store="nodes" goes with a table and backup="descent" only')
         if not self.table and (self.d1, self.d2, self.d3) != (0, 0, 0):
             raise ValueError("d1, d2 and d3 look into a graph and must be 0 without a table")
-
-    @property
-    def select_kernel(self) -> Any:
-        """None: the largest bound."""
-        return None
-
-    @property
-    def backup_kernel(self) -> Any:
-        """The backup."""
-        return backup
 
     def levels(self) -> tuple[int, int]:
         """The last finite level of A, and how many levels of B are kept (infinite depth keeps one)."""

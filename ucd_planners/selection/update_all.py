@@ -7,7 +7,6 @@ a node then counts playouts that its own choices would never have made ([UCD] Fi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -72,19 +71,10 @@ class UpdateAll:
     """UCT on a graph whose backup reaches all ancestors; c: exploration constant, 0 or more."""
 
     c: float = 0.3
+    select_kernel, backup_kernel = None, backup
 
     def __post_init__(self) -> None:
         exploration_constant(self.c)
-
-    @property
-    def select_kernel(self) -> Any:
-        """None: the largest bound."""
-        return None
-
-    @property
-    def backup_kernel(self) -> Any:
-        """The backup."""
-        return backup
 
     def layout(self, players: int, actions: int) -> Layout:
         """The sum of n over the edges out of a node, and the value sums of edges."""
