@@ -20,7 +20,7 @@ Identities that hold for every game (`ucd_envs.check` looks for one that does no
   so that a game may take a short cut;
 - `playout_action` is one move of that policy, drawn uniformly from `playout_actions`; `is_playable` returns whether an action
   is among these;
-- `Rules.turn` changes mover and key and not the ply, and back again; `Rules.validate` accepts states of `reset`, `play`, `turn`.
+- `Rules.turn` changes mover and key and not the ply, and back again; `Rules.validate` accepts the states of all kernels.
 
 Bytes from outside are checked where they become a State: `State(rules, data)` and unpickling. States of the game's own kernels
 are not: `initial_state`, `after`, `turned`, `clone_state`, and all inside a search.
