@@ -332,6 +332,7 @@ class UCD:
     ended are kept by "edges", as in the paper, or by "nodes". Raises ValueError otherwise.
     """
 
+    select_kernel, backup_kernel = None, backup
     d1: float = 0
     d2: float = 0
     d3: float = 0
@@ -339,7 +340,6 @@ class UCD:
     table: bool = True
     backup: str = "descent"
     store: str = "edges"
-    select_kernel, backup_kernel = None, backup
 
     def __post_init__(self) -> None:
         for name in ("d1", "d2", "d3"):
