@@ -348,7 +348,7 @@ def test_games_lists_every_game_with_its_settings(capsys: pytest.CaptureFixture[
         "go_v0 size=9, rows=None, columns=None, komi=7.5, ko='simple', suicide=False, handicap=0, black='', white='', "
         "first=None, max_plies=None, mercy=0",
         "havannah_v0 base=8, swap=False",
-        "hex_v0 size=11, rows=None, columns=None, swap=False, opening=''",
+        "hex_v0 size=11, rows=None, columns=None, swap=False, opening='', black='', white='', first=None",
         "leftright_v0 steps=300",
         "tic_tac_toe_v0 (no settings)",
     ]

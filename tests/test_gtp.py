@@ -958,7 +958,7 @@ def test_ctrl_c_ends_it_without_a_traceback() -> None:
         run.stdin.flush()
         run.stdout.readline()
         run.send_signal(signal.SIGINT)
-        assert run.wait(20) == 1
+        assert run.wait(20) == 130
         assert run.stderr.read() == b"ucd: stopped\n"
 
 

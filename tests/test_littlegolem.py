@@ -69,7 +69,11 @@ def test_after_a_swap_the_first_stone_is_the_others(tmp_path: Path) -> None:
         (";W[A2]", ";W[Z2]", "move 3: 'Z2' is no cell of this board: expected one such as a1 or g4"),
         (";W[A2]", ";W[]", "move 3: '' is no cell of this board: expected one such as a1 or g4"),
         (";W[A2]", ";W[b1]", "move 3 (b1) is not legal: the cell is taken"),
-        (";W[A2]", ";W[swap]", "move 3 (swap) is not legal: the swap is on at the second move only"),
+        (
+            ";W[A2]",
+            ";W[swap]",
+            "move 3 (swap) is not legal: the swap is on at the second move only, for the other player's stone",
+        ),
         (";W[A4]", ";W[A4];B[C1]", "move 8 (C1) comes after the end of the game"),
         (";W[A4]", ";W[resign];B[C1]", "move 8 (C1) comes after the end of the game"),
         (";W[A2]", ";B[A2]", "move 3 is tagged B, but W and B take turns from W on"),

@@ -95,7 +95,8 @@ def test_the_render_mode_reaches_the_environment() -> None:
 
 def test_an_unknown_setting_is_answered_by_those_there_are() -> None:
     with pytest.raises(
-        TypeError, match=r"\Ahex_v0 has no setting 'sise': expected one of size, rows, columns, swap, opening\Z"
+        TypeError,
+        match=r"\Ahex_v0 has no setting 'sise': expected one of size, rows, columns, swap, opening, black, white, first\Z",
     ):
         ucd_envs.make_rules("hex", sise=5)
 

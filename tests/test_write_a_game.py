@@ -21,7 +21,7 @@ from pettingzoo.test import api_test
 
 import ucd_envs
 from ucd_envs import defaults
-from ucd_envs.kernels import FAILED, LEGAL_ACTIONS, PLAY, PLAYOUT_ACTION, kernel
+from ucd_envs.kernels import FAILED, HEADER, LEGAL_ACTIONS, PLAY, PLAYOUT_ACTION, kernel
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State
 from ucd_envs.structs import fields
@@ -202,7 +202,7 @@ def test_a_default_playout_of_a_faulty_game_fails_and_ends(rules: Rules, kernels
     faulty = dataclasses.replace(rules, kernels=rules.kernels._replace(**kernels))
     state, trace = faulty.initial_state().array(), np.zeros(room, np.int32)
     count = faulty.kernels.playout(faulty.config, state, seeded(1), trace)
-    assert State(faulty, state.tobytes()).player == FAILED
+    assert fields(state, HEADER).player == FAILED
     assert count <= faulty.max_plies
 
 
