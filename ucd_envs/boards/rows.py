@@ -11,6 +11,18 @@ from ucd_envs.kernels import kernel
 from ucd_envs.structs import popcount
 
 ONE, U1 = np.uint32(1), np.uint64(1)
+WHY_NO_SWAP = "the swap is on at the second move only, for the other player's stone"
+
+
+@kernel()
+def may_swap(c, s):
+    """Returns whether the mover may swap: at the second move, if the stone is the other player's."""
+    if c.swap == 0 or s.ply != 1 or s.player < 0:
+        return False
+    stones = np.uint32(0)
+    for row in range(s.stones.shape[1]):
+        stones |= s.stones[1 - s.player, row]
+    return stones != 0
 
 
 @kernel()

@@ -26,6 +26,7 @@ import numpy as np
 
 from ucd_envs.boards.hexagon import cells_of, shape
 from ucd_envs.boards.rings import HEXAGON, KINDS, MOST_BASE, SIDE, hexagon, kinds_on, links_agree, on_board, put, split
+from ucd_envs.boards.rows import WHY_NO_SWAP, may_swap
 from ucd_envs.kernels import (
     IS_LEGAL,
     KEY,
@@ -48,7 +49,6 @@ from ucd_envs.structs import array_at, configuration, fields, popcount, record, 
 
 U0, U1, U2, U32, U64 = (np.uint64(n) for n in (0, 1, 2, 32, 64))
 ONE = np.uint32(1)
-WHY_NO_SWAP = "the swap is on at the second move only, for the other player's stone"
 LINK, POINT = np.dtype(np.uint32), np.dtype(np.uint16)
 
 CONFIG = record(("swap", np.int32), *HEXAGON)
@@ -225,8 +225,9 @@ def observe(config, state, player, planes):
         planes[at] = (s.stones[player, row] >> np.uint32(column)) & U1
         planes[at + 1] = (s.stones[1 - player, row] >> np.uint32(column)) & U1
         planes[at + 2] = 1
+    swap = s.player == player and may_swap(c, s)
     for at in range(3, planes.size if c.swap else 0, depth):
-        planes[at] = s.player == player and may_swap(c, s)
+        planes[at] = swap
 
 
 @kernel(LEGAL_ACTIONS)
@@ -283,17 +284,6 @@ def empty_of(state, c):
     """Returns the list of empty points, [cells] uint16: the first `vacant` entries, in any order."""
     points = np.uint64(c.side + 2) << c.shift
     return array_at(np.uint64(state.ctypes.data) + RECORD_BYTES + (points << U2), (c.cells,), POINT)
-
-
-@kernel()
-def may_swap(c, s):
-    """Returns whether the mover may swap: at the second move, if the stone is the other player's."""
-    if c.swap == 0 or s.ply != 1 or s.player < 0:
-        return False
-    stones = np.uint32(0)
-    for row in range(SIDE + 2):
-        stones |= s.stones[1 - s.player, row]
-    return stones != 0
 
 
 @kernel()

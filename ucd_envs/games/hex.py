@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.boards.rows import place, ranked, spread
+from ucd_envs.boards.rows import WHY_NO_SWAP, may_swap, place, ranked, spread
 from ucd_envs.kernels import (
     IS_LEGAL,
     KEY,
@@ -50,7 +50,6 @@ from ucd_envs.structs import configuration, fields, popcount, record, stack_arra
 
 SIDE = 19
 """Longest side of a board."""
-WHY_NO_SWAP = "the swap is on at the second move only, for the other player's stone"
 ONE = np.uint32(1)
 ROW = np.dtype(np.uint32)
 U1, U2, U32, U45, U64 = (np.uint64(n) for n in (1, 2, 32, 64 - SIDE, 64))
@@ -255,17 +254,6 @@ def validate(config, state):
             if winner != player and joined[row] != s.joined[player, row]:
                 return False
     return s.winner == winner and (s.player < 0) == (winner >= 0)
-
-
-@kernel()
-def may_swap(c, s):
-    """Returns whether the mover may swap: at the second move, if the stone is the other player's."""
-    if c.swap == 0 or s.ply != 1 or s.player < 0:
-        return False
-    stones = np.uint32(0)
-    for row in range(c.rows):
-        stones |= s.stones[1 - s.player, row]
-    return stones != 0
 
 
 @kernel()
