@@ -8,12 +8,8 @@ import os
 import re
 import shutil
 import signal
-import sqlite3
-import subprocess
 import sys
-import time
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import replace
 from math import sqrt
 from pathlib import Path
@@ -21,6 +17,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from stopping import games_in, process, wait_for
 
 from ucd_planners import cli
 from ucd_planners.arena.match import Game, Match
@@ -418,32 +415,12 @@ def test_without_matplotlib_the_command_says_what_installs_it(
 # Stopped and resumed (B118e).
 
 
-def process(folder: Path, *more: str, games: int = 2) -> subprocess.Popen[str]:
-    """The command in a process group of its own, as a terminal has it."""
-    command = [sys.executable, "-m", "ucd_planners.cli", *words(folder, *more, games=games)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
-
-
-def games_in(folder: Path) -> int:
-    """How many games a run has stored so far."""
-    try:
-        with closing(sqlite3.connect(f"file:{folder / 'ucd-hex.sqlite'}?mode=ro", uri=True, timeout=60)) as database:
-            return int(database.execute("SELECT count(*) FROM games").fetchone()[0])
-    except sqlite3.OperationalError:  # not there yet
-        return 0
-
-
-def wait_for(folder: Path, games: int, run: subprocess.Popen[str]) -> None:
-    while games_in(folder) < games and run.poll() is None:
-        time.sleep(0.01)
-
-
 def test_a_run_that_is_killed_again_and_again_ends_with_the_same_table(whole_run: Path, tmp_path: Path) -> None:
     for games, jobs in ((1, "1"), (2, "2"), (75, "1"), (140, "2")):
-        with process(tmp_path, "--jobs", jobs) as run:
-            wait_for(tmp_path, games, run)
+        with process(*words(tmp_path, "--jobs", jobs, games=2)) as run:
+            wait_for(tmp_path / "ucd-hex.sqlite", games, run)
             run.kill()
-    with process(tmp_path) as run:
+    with process(*words(tmp_path, games=2)) as run:
         assert (run.communicate()[1], run.returncode) == ("", 0)
     assert table(tmp_path) == table(whole_run)
 
@@ -451,11 +428,11 @@ def test_a_run_that_is_killed_again_and_again_ends_with_the_same_table(whole_run
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_ctrl_c_tells_what_there_is_and_the_same_command_goes_on(jobs: str, whole_run: Path, tmp_path: Path) -> None:
     """40 games of each of 73 settings were asked for; 2 of each, as in the run to compare with, are quicker to go on with."""
-    with process(tmp_path, "--jobs", jobs, games=40) as run:
-        wait_for(tmp_path, 20, run)
+    with process(*words(tmp_path, "--jobs", jobs, games=40)) as run:
+        wait_for(tmp_path / "ucd-hex.sqlite", 20, run)
         os.killpg(run.pid, signal.SIGINT)
         out, err = run.communicate(timeout=60)
-    missing = 2920 - games_in(tmp_path)
+    missing = 2920 - games_in(tmp_path / "ucd-hex.sqlite")
     assert (run.returncode, err) == (130, f"stopped: {missing} of 2920 games are missing; the same command goes on\n")
     assert sum(line.split()[:1] in (["ucd"], ["update_all"]) for line in out.splitlines()) >= 20
     assert cli.main(words(tmp_path)) == 0

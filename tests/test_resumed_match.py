@@ -7,15 +7,13 @@ import os
 import random
 import signal
 import sqlite3
-import subprocess
-import sys
-import time
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from stopping import games_in, process, wait_for
 
 from ucd_envs.formats import sgf
 from ucd_planners import cli
@@ -215,28 +213,6 @@ def test_a_ledger_plays_games_that_failed_again(monkeypatch: pytest.MonkeyPatch)
     assert (ledger.result().failures, len(ledger.result().games), ledger.missing) == ([], 4, [])
 
 
-def process(*words: str) -> subprocess.Popen[str]:
-    """The command in a process group of its own, as a terminal has it."""
-    command = [sys.executable, "-m", "ucd_planners.cli", "match", *words]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
-
-
-def games_in(path: Path) -> int:
-    """How many games a match has stored so far."""
-    try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=60)) as database:
-            return int(database.execute("SELECT count(*) FROM games").fetchone()[0])
-    except sqlite3.OperationalError:  # not there yet
-        return 0
-
-
-def wait_for(path: Path, games: int, started: subprocess.Popen[str]) -> None:
-    """Waits until so many games are stored."""
-    while games_in(path) < games and started.poll() is None:
-        time.sleep(0.005)
-    assert started.poll() is None
-
-
 def killed_and_resumed(tmp_path: Path, games: int, kills: int, seed: int) -> None:
     """Stops a match again and again, by SIGKILL, Ctrl-C and SIGTERM, at random numbers of games in its store."""
     draw = random.Random(seed)
@@ -245,8 +221,8 @@ def killed_and_resumed(tmp_path: Path, games: int, kills: int, seed: int) -> Non
     for turn in range(kills):
         number = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)[turn % 3]
         before = games_in(path)
-        with process(*words, "--jobs", str(draw.choice((1, 2)))) as started:
-            wait_for(path, before + draw.randint(1, max(1, games // (6 * kills))), started)
+        with process("match", *words, "--jobs", str(draw.choice((1, 2)))) as started:
+            assert wait_for(path, before + draw.randint(1, max(1, games // (6 * kills))), started)
             if number == signal.SIGTERM:
                 started.send_signal(number)
             else:
@@ -259,7 +235,7 @@ def killed_and_resumed(tmp_path: Path, games: int, kills: int, seed: int) -> Non
             shown = json.loads(out)
             assert (started.returncode, err) == (128 + number, "")
             assert (shown["games"], shown["stopped"]) == (games_in(path), True)
-    with process(*words) as started, process(*words[:-2]) as whole:
+    with process("match", *words) as started, process("match", *words[:-2]) as whole:
         results = [json.loads(each.communicate()[0]) | {"playouts_per_s": None} for each in (started, whole)]
     assert results[0] == results[1]
     assert results[0]["games"] == games
@@ -286,8 +262,8 @@ def spawned(pid: int) -> list[int]:
 def test_a_worker_that_is_killed_loses_no_result(tmp_path: Path) -> None:
     """F2-61, F2-62."""
     path = tmp_path / "games.sqlite"
-    with process(*LONG, "--games", "10000", "--jobs", "2", "--json", "--store", str(path)) as started:
-        wait_for(path, 2, started)
+    with process("match", *LONG, "--games", "10000", "--jobs", "2", "--json", "--store", str(path)) as started:
+        assert wait_for(path, 2, started)
         for child in spawned(started.pid):
             os.kill(child, signal.SIGKILL)
         out, err = started.communicate(timeout=100)
