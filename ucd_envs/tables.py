@@ -20,5 +20,7 @@ def place_in(table, key, home, size, is_other):
     """
     place = home
     while is_other(table, place, key):
-        place = place + U1 if place + U1 < size else U0
+        place += U1
+        if place == size:
+            place = U0
     return place

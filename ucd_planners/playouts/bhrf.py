@@ -107,14 +107,15 @@ def place_of(m, contexts, parent, move):
     """Returns the place of a context of two moves or more, or the free place where it belongs."""
     size, before = np.uint64(2 * m.room), np.uint64(1 + m.singles)
     home = ((((parent << U32 | np.uint64(move)) * HASH) >> U32) * size) >> U32
-    return before + place_in(contexts[before:], (parent, move), home, size, is_other)
+    return before + place_in(contexts, (before, parent, move), home, size, is_other)
 
 
 @kernel()
 def is_other(contexts, place, key):
-    """Whether a place has another context than that of a parent and a move."""
-    c = contexts[place]
-    return c.parent != 0 and (np.uint64(c.parent) != key[0] or c.move != key[1])
+    """Whether a place, counted from the first of the table, has another context than that of a parent and a move."""
+    before, parent, move = key
+    c = contexts[before + place]
+    return c.parent != 0 and (c.move != move or np.uint64(c.parent) != parent)
 
 
 @kernel()
