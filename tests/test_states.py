@@ -110,6 +110,7 @@ FAULTS = [
     ("go", "C3 D4 C4", {"size": 5}, "liberties", 63, 0),
     ("go", "C3 D4 C4", {"size": 5}, "liberties", 63, 6),
     ("go", "C3 D4 C4", {"size": 5}, "length", 63, 3),
+    ("go", "A1 C3 E5", {"size": 5}, "chain", 105, 21),
     ("go", "C3 D4 C4", {"size": 5}, "colour", 63, 0),
     ("go", "C3 D4 C4", {"size": 5}, "colour", 0, 1),
     ("go", "C3 D4 C4", {"size": 5}, "around", 62, 0),
@@ -160,21 +161,46 @@ def test_fields_that_contradict_each_other_are_refused(
         State(state.rules, changed(state, layout, name, place, value))
 
 
-@pytest.mark.parametrize(
-    ("place", "value"),
-    [(0, 2), (-1, 2**16 - 1)],  # a link of the first point; an entry of the list of empty points
-)
-def test_links_and_lists_behind_the_record_are_checked(place: int, value: int) -> None:
-    """F2-60: of Havannah, where a wrong link ended the process."""
+def test_links_and_lists_behind_the_record_are_checked() -> None:
+    """F2-60: of Havannah, where a wrong link ended the process; each pair of bytes in turn."""
     state = middle("havannah", "a1 c3 b2", base=3)
     links = state.array()[havannah.STATE.itemsize :]
+    refused = 0
     for at in range(0, links.size - 4, 2):
         array = state.array()
         behind = array[havannah.STATE.itemsize :]
         behind[at : at + 2] = 255
         found = state_bytes.accepted(state.rules, array.tobytes())
+        refused += found is None
         if found is not None:  # a link that is never read: of the border, or beyond the empty points
             state_bytes.use(found, ucd(1, 1, 1, playouts=20, seed=1), BoardEnv(state.rules), at)
+    assert refused > 19 + 16  # a link of each cell, and each entry of the list of empty points
+
+
+def test_a_chain_without_a_liberty_is_on_no_board() -> None:
+    """F2-60: a white stone at A1 between two black ones, with every count that it would have."""
+    state = middle("go", "A2 D4 B1", size=5)
+    array = state.array()
+    s = fields(array, go.STATE)
+    s.vacant -= 1
+    last, place = s.empty[s.vacant], s.place[21]
+    s.empty[place], s.place[last] = last, place
+    s.colour[21], s.chain[21], s.next[21], s.length[21], s.liberties[21] = 2, 21, 21, 1, 0
+    for point in (22, 41):
+        s.around[point] -= 0x100 - 0x10
+        s.liberties[point] -= 1
+    s.lead -= 1
+    with pytest.raises(ValueError, match="contradict"):
+        State(state.rules, array.tobytes())
+    # With one liberty more it is like any other.
+    s.colour[41], s.chain[41] = 0, 0
+    s.place[41], s.empty[s.vacant] = s.vacant, 41
+    s.vacant += 1
+    s.liberties[21] = 1
+    for point in (21, 42, 61):
+        s.around[point] += 0x100 - 0x1
+    s.lead -= 1
+    assert State(state.rules, array.tobytes()).legal_actions()
 
 
 def won_by_a_row() -> State:
@@ -199,6 +225,14 @@ def test_a_victory_of_havannah_is_on_the_board() -> None:
     for name, value in (("winner", 1), ("kinds", 1), ("kinds", 3), ("last", other), ("winner", -1), ("player", 1)):
         with pytest.raises(ValueError, match="contradict"):
             State(state.rules, changed(state, havannah.STATE, name, None, value))
+
+
+def test_the_last_stone_of_havannah_has_won() -> None:
+    """F2-60: with another stone as the last one, the game would have been over before it."""
+    state = middle("havannah", "c3 d3 a1 d4 a2 e3 a3", base=3)
+    assert (state.over, State(state.rules, state.data)) == (True, state)
+    with pytest.raises(ValueError, match="contradict"):
+        State(state.rules, changed(state, havannah.STATE, "last", None, state.action_named("c3")))
 
 
 # Environments
