@@ -1,0 +1,89 @@
+"""Printed results are those of today's code: the quick commands again in every run of the tests, the long ones marked slow.
+
+Speeds differ from run to run, and so do results that a clock decides. Neither is compared.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ucd_planners.cli import main
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "docs" / "results"
+FIGURES = ("games", "percent", "standard_error")
+PRINTED = {path.stem: path.read_text() for path in sorted((ROOT / "tests" / "printed").glob("*.txt"))}
+SLOW_MATCHES = ("cmc-rave", "cmc-rave-8", "go-expert", "hex-twice", "rave-havannah")
+SLOW_SETTINGS = (
+    ("leftright", "planner=uct"),
+    ("leftright", "planner=update_all"),
+    ("leftright", "d1=inf,d2=0,d3=1"),
+    ("leftright-readings", "planner=update_all"),
+    ("ucd-hex", "d1=0,d2=1,d3=2"),
+    ("ucd-hex", "planner=update_all"),
+    ("ucd-go", "d1=0,d2=0,d3=0,c=0.2"),
+    ("ucd-rave", "depth mean=0,bias=0.0002"),
+    ("cmc", "base=5,prob=35,B=80"),
+    ("cmc-hex", "budget=1000 playouts,prob=50"),
+    ("cmc-go", "budget=1000 playouts,prob=20,B=0"),
+)
+"""Experiments, and settings of them by their labels."""
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of the lines of tables; columns are at least two blanks apart."""
+    return [re.split(r" {2,}", line.strip()) for line in text.splitlines() if re.match(r" +\S", line)]
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """What a command prints."""
+    assert main(list(words)) == 0
+    return capsys.readouterr().out
+
+
+def check_match(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    """A match again: every line of its table, and that there is one."""
+    command, _, text = PRINTED[name].partition("\n")
+    program, *words = shlex.split(command.removeprefix("$ "))
+    assert program == "ucd"
+    before = [row for row in rows(text) if row[0] in ("first", "second", "both")]
+    after = [row for row in rows(run(capsys, *words)) if row[0] in ("first", "second", "both")]
+    assert len(before) == 3
+    assert after == before
+
+
+def check_settings(capsys: pytest.CaptureFixture[str], folder: Path, name: str, only: str) -> None:
+    """Some settings of an experiment again: their games, percent and standard error, as the kept table has them."""
+    with (RESULTS / f"{name}.csv").open() as file:
+        kept = list(csv.DictReader(file))
+    printed: dict[str, Any] = json.loads(run(capsys, "reproduce", name, "--only", only, "--folder", str(folder), "--json"))
+    assert printed["missing_games"] == 0
+    played = [(row, before) for row, before in zip(printed["rows"], kept, strict=True) if row["games"]]
+    assert played
+    labels = list(kept[0])[: list(kept[0]).index("games")]
+    for row, before in played:
+        assert [row[label] for label in labels] == [before[label] for label in labels]
+        assert [row[column] for column in FIGURES] == [float(before[column]) for column in FIGURES], row
+
+
+def test_a_match_of_a_page_ends_as_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    check_match(capsys, "match")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SLOW_MATCHES)
+def test_long_matches_end_as_printed(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    check_match(capsys, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "only"), SLOW_SETTINGS)
+def test_long_settings_end_as_printed(capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, only: str) -> None:
+    check_settings(capsys, tmp_path, name, only)
