@@ -299,7 +299,7 @@ def test_a_text_without_a_budget_leaves_it_to_the_call() -> None:
             ["uct", " uct ( ) ", "uct(c=0.30)", "uct(c=3e-1)", "uct(final_move=visits)", "uct(playouts=none, workers=1)"],
         ),
         ("uct(c=1)", ["uct(c=1.0)", "uct(c=1)"]),
-        ("ucd(d1=inf,d2=0,d3=1,c=0.3,backup=descent,store=edges)", ["ucd(d1=inf)", "ucd(c=0.3, d3=1, d1=inf)"]),
+        ("ucd(d1=inf,d2=0,d3=1,c=0.3,backup=descent,store=edges,graded=true)", ["ucd(d1=inf)", "ucd(c=0.3, d3=1, d1=inf)"]),
         ("uct(c=0.3,playouts=5,reuse_graph=true)", ["uct(reuse_graph=true, playouts=5)", "uct(playouts=5, reuse_graph=True)"]),
         ("uct(c=0.3,first_play_urgency=1)", ["uct(first_play_urgency=1.0)"]),
         (

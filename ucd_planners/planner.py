@@ -97,6 +97,8 @@ class Planner:
             raise TypeError(f"initial must be such as GoInitial(), not {initial!r}")
         self.initial = initial
         refuse_unserved(selection, first_play_urgency, initial)
+        if not getattr(selection, "graded", True) and (expand == "all" or reuse_graph):
+            raise ValueError('graded=False goes with expand="first" and without reuse_graph')
         self.options = SearchOptions(
             expand == "all", float(first_play_urgency), boolean("reuse_graph", reuse_graph), initial is not None
         )

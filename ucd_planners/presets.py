@@ -64,14 +64,15 @@ def ucd(
     c: float = 0.3,
     backup: str = "descent",
     store: str = "edges",
+    graded: bool = True,
     **options: Unpack[PlannerOptions],
 ) -> Planner:
     """UCD with the depths of the mean, the parent's visits and the child's visits, each 0, 1, 2, ... or math.inf [UCD
     section 3].
 
-    backup and store: as in UCD.
+    backup, store and graded: as in UCD.
     """
-    return Planner(UCD(d1, d2, d3, c, backup=backup, store=store), name="ucd", **options)
+    return Planner(UCD(d1, d2, d3, c, backup=backup, store=store, graded=graded), name="ucd", **options)
 
 
 @preset

@@ -186,8 +186,10 @@ def _visits_of(graph: Graph, action: int) -> int:
 
 
 def variation(graph: Graph, action: int) -> list[int]:
-    """Returns the action and then the most visited action of each node, as far as the graph goes."""
-    line, node, wanted = [], graph.root, action
+    """Returns the action and then the most visited action of each node, to the end of the graph or a position that comes
+    again.
+    """
+    line, node, wanted, seen = [], graph.root, action, {graph.root}
     while True:
         line.append(wanted)
         block = graph.edges[graph.block(node)]
@@ -195,8 +197,9 @@ def variation(graph: Graph, action: int) -> list[int]:
         if len(found) == 0:
             return line
         node = int(block["target"][found[0]])
-        if node < 0 or graph.nodes[node]["expanded"] == 0:
+        if node < 0 or node in seen or graph.nodes[node]["expanded"] == 0:
             return line
+        seen.add(node)
         below_it = graph.edges[graph.block(node)]
         wanted = int(below_it["action"][int(np.argmax(below_it["visits"]))])
 

@@ -129,7 +129,8 @@ class Worker:
             self.rules.live.reseed(int(rng[0]))
         self.sim.key[:] = np.frombuffer(state.words, np.uint64)
         self.searched.forget()
-        self.graph = self.graph.begin(self.sim.key, state.player, state.ply)
+        graded = getattr(self.settings.selection, "graded", True)
+        self.graph = self.graph.begin(self.sim.key, state.player, state.ply if graded else 0)
         if share is not None:
             self.graph.make_room(min(share, self.settings.max_nodes))
         fit_scratch(self.sim, self.graph)

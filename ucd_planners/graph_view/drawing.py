@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ucd_envs.settings import integer
-from ucd_planners.graph_view.layers import placed, rows_of
+from ucd_planners.graph_view.layers import ladder, placed, rows_of
 from ucd_planners.graph_view.networkx import most_visited
 
 FORMATS = (".svg", ".png", ".pdf")
@@ -50,7 +50,8 @@ def draw(graph: Any, path: str | Path, most: int = 60) -> None:
         return [(child, graph.nodes[child]["visits"]) for child in graph.successors(node)]
 
     drawn = graph.subgraph(most_visited(root, children, integer("most", most, 1, 10_000)))
-    place = placed(drawn, rows_of(drawn))
+    steps = ladder(drawn)
+    place = placed(steps, rows_of(steps))
     depth = max(drawn.nodes[node]["ply"] for node in drawn)
     left, right = min(x for x, _ in place.values()), max(x for x, _ in place.values())
 

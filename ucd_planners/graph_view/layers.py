@@ -10,6 +10,14 @@ SWEEPS = 24
 """Number of times that rows are ordered and positions moved."""
 
 
+def ladder(graph: Any) -> Any:
+    """Returns the graph without its moves to another row than the next one, which only graphs with cycles have."""
+    from networkx import subgraph_view
+
+    ply = graph.nodes(data="ply")
+    return subgraph_view(graph, filter_edge=lambda source, target, _: ply[target] == ply[source] + 1)
+
+
 def rows_of(graph: Any) -> list[list[Any]]:
     """Returns the nodes of each ply from left to right, in an order with few crossings, none in a tree.
 

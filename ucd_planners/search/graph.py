@@ -4,7 +4,7 @@ A node's expanded edges lie together, and the block moves to a larger one when i
 an edge is therefore named for good by its source and its slot. A node's actions are listed when a descent first chooses there,
 and untried ones cost two bytes each. In a tree an edge gets its node only at its second visit. The edges into a node are a
 linked list. The table compares whole keys and plies, so no two positions ever share a node [UCD section 4], and since every
-edge goes one ply down there are no cycles.
+edge goes one ply down there are no cycles, but where a selection leaves the plies out.
 
 The graph knows shapes, not algorithms: `node_stats`, `edge_stats`, `node_action_stats` and `initial_stats` have as many columns
 as a selection's layout names. Two numbers of each edge are the graph's own, since every choice reads them: the largest

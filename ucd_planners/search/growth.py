@@ -28,8 +28,17 @@ from ucd_planners.search.graph import (
     nodes,
     transpositions,
 )
-from ucd_planners.search.interface import DONE, GROW_ACTIONS, NO_ACTION, NO_ACTIONS, STOPPED, TOO_MANY_ACTIONS
-from ucd_planners.search.sim import action_list, key, memory_of, player_of, state
+from ucd_planners.search.interface import (
+    DONE,
+    GROW_ACTIONS,
+    GROW_EDGES,
+    GROW_NODES,
+    NO_ACTION,
+    NO_ACTIONS,
+    STOPPED,
+    TOO_MANY_ACTIONS,
+)
+from ucd_planners.search.sim import action_list, key, memory_of, path, player_of, state
 
 U29, U32 = np.uint64(29), np.uint64(32)
 
@@ -38,6 +47,12 @@ U29, U32 = np.uint64(29), np.uint64(32)
 def adds_leaf(graph):
     """Whether a new position gets its node at once: where it can be found, or where its playouts are kept."""
     return merges(graph) or graph.node_actions.columns > 0
+
+
+@kernel(inline=True)
+def ply_of(search, sim):
+    """The ply that goes with a position's key; 0 for all in a graph that may have cycles."""
+    return np.int64(fields(state(sim), HEADER).ply) if search.graded else np.int64(0)
 
 
 @kernel()
@@ -193,6 +208,24 @@ def link(graph, node, number, target):
 
 
 @kernel()
+def reserve(rules, graph, sim, plies):
+    """Makes sure of room for a path's new edges and node, and for a playout of `plies` positions."""
+    # Each new edge may need a larger block. No node occurs twice as a source: edges go one ply down, or descents end there.
+    trail, room = path(sim), graph.edges.length + plies * rules.actions
+    for depth in range(sim.path.length):
+        source = nodes(graph)[trail[0, depth]]
+        if trail[2, depth] >= 0 and source.expanded == source.room:
+            room += larger_room(np.int64(source.expanded), np.int64(source.legal))
+    if room > graph.edges.room:
+        return np.int64(GROW_EDGES)
+    if graph.nodes.length + plies + (1 if adds_leaf(graph) else 0) > graph.nodes.room:
+        return np.int64(GROW_NODES)
+    if plies > 0 and graph.actions.length + plies * rules.actions > graph.actions.room:
+        return np.int64(GROW_ACTIONS)
+    return np.int64(DONE)
+
+
+@kernel()
 def list_actions(rules, search, graph, sim, node):
     """Lists the legal actions of a node, whose position the simulation has reached."""
     found = action_list(sim)
@@ -218,9 +251,9 @@ def list_actions(rules, search, graph, sim, node):
 
 
 @kernel()
-def link_or_add(rules, graph, sim, source, number):
+def link_or_add(rules, search, graph, sim, source, number):
     """Gives an edge its target: the node of the position reached, a known one or a new one. Needs room for a node."""
-    player, ply = player_of(sim), fields(state(sim), HEADER).ply
+    player, ply = player_of(sim), ply_of(search, sim)
     if graph.keys.columns > 0:
         rules.key(rules.config, state(sim), key(sim))
     if not merges(graph):

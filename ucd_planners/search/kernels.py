@@ -76,6 +76,7 @@ SEARCH = {
     "has_select": types.int64,
     "has_initial": types.int64,
     "expand_all": types.int64,
+    "graded": types.int64,
     "evaluates": types.int64,
     "guarded": types.int64,
 }
@@ -243,6 +244,7 @@ def bound_search(
         has_select=selection.select_kernel is not None or initial is not None,
         has_initial=initial is not None,
         expand_all=options.expand_all,
+        graded=getattr(selection, "graded", True),
         evaluates=options.evaluates,
         guarded=guarded,
     )

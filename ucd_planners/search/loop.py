@@ -23,11 +23,9 @@ from numba import types
 from ucd_envs.kernels import BYTES, FAILED, HEADER, WORDS, kernel
 from ucd_envs.structs import fields
 from ucd_planners.search.graph import FINISHED, GRAPH, actions, edges, merges, nodes
-from ucd_planners.search.growth import add_edge, add_node, adds_leaf, larger_room, link, link_or_add, list_actions, lookup
+from ucd_planners.search.growth import add_edge, add_node, adds_leaf, link, link_or_add, list_actions, lookup, ply_of, reserve
 from ucd_planners.search.interface import (
     DONE,
-    GROW_ACTIONS,
-    GROW_EDGES,
     GROW_MEMORY,
     GROW_NODES,
     NO_CHOICE,
@@ -35,7 +33,7 @@ from ucd_planners.search.interface import (
     TOO_LONG,
 )
 from ucd_planners.search.kernels import rules_at, search_at
-from ucd_planners.search.rollout import rollout, rollout_into_graph
+from ucd_planners.search.rollout import plies_to_add, rollout, rollout_into_graph
 from ucd_planners.search.sim import SIM, key, memory_of, move, path, player_of, policies, rng, state
 from ucd_planners.search.ucb import select_action
 
@@ -82,7 +80,7 @@ def simulate(rules, search, root, graph, sim):
         # The same simulation comes again when there is room, so results do not depend on how blocks grow.
         rng(sim)[0], rng(sim)[1] = start
         return status
-    expand(graph, sim)
+    expand(search, graph, sim)
     status = rollout_into_graph(rules, search, graph, sim) if plies > 0 else rollout(rules, search, graph, sim)
     if status != DONE:
         return status
@@ -148,50 +146,36 @@ def select(rules, search, graph, sim):
                 # A tree's edge gets its node at the second visit.
                 if graph.nodes.length == graph.nodes.room:
                     return np.int64(GROW_NODES)
-                node = link_or_add(rules, graph, sim, np.int64(trail[0, length - 1]), number)
+                node = link_or_add(rules, search, graph, sim, np.int64(trail[0, length - 1]), number)
         elif merges(graph):
             # A new action may lead to a known position one ply below, where the descent goes on.
             rules.key(config, position, key(sim))
-            node = lookup(graph, key(sim), fields(position, HEADER).ply)
+            node = lookup(graph, key(sim), ply_of(search, sim))
             if node < 0:
                 return np.int64(DONE)
         else:
             if adds_leaf(graph) and graph.keys.columns > 0:
                 rules.key(config, position, key(sim))
             return np.int64(DONE)
+        if not search.graded and is_on_path(trail, length, node):
+            # A position that comes again ends the descent: a cycle is gone round once, and its playout starts from there.
+            trail[0, length] = node
+            return np.int64(DONE)
 
 
 @kernel()
-def plies_to_add(search, graph, sim):
-    """Returns the number of positions that the playout may add: with `expand_all` all, unless the limit of edges is near."""
-    if not search.expand_all or player_of(sim) < 0:
-        return np.int64(0)
-    plies = np.int64(sim.path.room) - 1 - sim.path.length
-    return plies if graph.edge_count + sim.path.length + plies <= graph.most_edges else np.int64(0)
+def is_on_path(trail, length, node):
+    """Whether a node is the source of one of the first `length` moves of a path."""
+    depth = length - 1
+    while depth >= 0 and trail[0, depth] != node:
+        depth -= 1
+    return depth >= 0
 
 
 @kernel()
-def reserve(rules, graph, sim, plies):
-    """Makes sure of room for a path's new edges and node, and for a playout of `plies` positions."""
-    # Each new edge may need a larger block; a node occurs once on a path, since every edge goes one ply down.
-    trail, room = path(sim), graph.edges.length + plies * rules.actions
-    for depth in range(sim.path.length):
-        source = nodes(graph)[trail[0, depth]]
-        if trail[2, depth] >= 0 and source.expanded == source.room:
-            room += larger_room(np.int64(source.expanded), np.int64(source.legal))
-    if room > graph.edges.room:
-        return np.int64(GROW_EDGES)
-    if graph.nodes.length + plies + (1 if adds_leaf(graph) else 0) > graph.nodes.room:
-        return np.int64(GROW_NODES)
-    if plies > 0 and graph.actions.length + plies * rules.actions > graph.actions.room:
-        return np.int64(GROW_ACTIONS)
-    return np.int64(DONE)
-
-
-@kernel()
-def expand(graph, sim):
+def expand(search, graph, sim):
     """Adds the new edges of a path, and the node of a new position at its end. Needs room."""
-    trail, player, ply = path(sim), player_of(sim), fields(state(sim), HEADER).ply
+    trail, player, ply = path(sim), player_of(sim), ply_of(search, sim)
     graph.depth = max(graph.depth, sim.path.length)
     for depth in range(sim.path.length):
         if trail[2, depth] < 0:

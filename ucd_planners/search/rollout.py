@@ -143,6 +143,15 @@ def suggested_action(rules, search, graph, sim, asked):
 
 
 @kernel()
+def plies_to_add(search, graph, sim):
+    """Returns the number of positions that the playout may add: with `expand_all` all, unless the limit of edges is near."""
+    if not search.expand_all or player_of(sim) < 0:
+        return np.int64(0)
+    plies = np.int64(sim.path.room) - 1 - sim.path.length
+    return plies if graph.edge_count + sim.path.length + plies <= graph.most_edges else np.int64(0)
+
+
+@kernel()
 def rollout_into_graph(rules, search, graph, sim):
     """Plays the rest of the game, its positions as nodes and its moves as edges of the path. Needs room for all of it."""
     trail, length = path(sim), np.int64(sim.path.length)
@@ -150,7 +159,7 @@ def rollout_into_graph(rules, search, graph, sim):
     while player_of(sim) >= 0:
         node = np.int64(edges(graph)[number].target)
         if node < 0:
-            node = link_or_add(rules, graph, sim, np.int64(trail[0, length - 1]), number)
+            node = link_or_add(rules, search, graph, sim, np.int64(trail[0, length - 1]), number)
         if length >= sim.path.room - 1:
             return np.int64(TOO_LONG)
         if nodes(graph)[node].legal == 0:

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from ucd_envs.kernels import kernel
-from ucd_envs.settings import real
+from ucd_envs.settings import boolean, real
 from ucd_envs.structs import array_at, configuration, record
 from ucd_planners.search.graph import (
     INDEX,
@@ -166,16 +166,24 @@ def add_to_path(graph, sim, p):
         if last or p.edge_reach == 0:
             refresh(graph, sim, p, number, source)
         else:
-            # The target's sums have changed, and every edge into it sees them.
-            reference = nodes(graph)[edge.target].first_in
-            while reference >= 0:
-                other, into = edge_in(graph, reference)
-                refresh(graph, sim, p, into, other)
-                reference = edges(graph)[into].next_in
+            refresh_all(graph, sim, p, np.int64(edge.target))
         kept[source, FIRST_A] += 1.0
         for player in range(p.players if p.own_b else 0):
             kept[source, p.first_b + player] += paid[player]
         kept[source, 0] = scale_of(p.c, kept[source, FIRST_A])
+    if p.edge_reach > 0:
+        # Where positions may come again, edges lead to the root too; in a graded graph none does.
+        refresh_all(graph, sim, p, np.int64(trail[0, 0]))
+
+
+@kernel()
+def refresh_all(graph, sim, p, node):
+    """Makes every edge into a node see its changed sums."""
+    reference = nodes(graph)[node].first_in
+    while reference >= 0:
+        source, number = edge_in(graph, reference)
+        refresh(graph, sim, p, number, source)
+        reference = edges(graph)[number].next_in
 
 
 @kernel()
@@ -329,7 +337,9 @@ class UCD:
     d1, d2, d3: plies that the mean, the parent's visits and the child's visits look down, each 0, 1, 2, ... or math.inf;
     c: exploration constant, 0 or more; table: whether positions reached in several ways share a node (all depths are 0
     without); backup: "descent", exact, or "section_3_4", the literal rule of that section; store: whether the playouts that
-    ended are kept by "edges", as in the paper, or by "nodes". Raises ValueError otherwise.
+    ended are kept by "edges", as in the paper, or by "nodes"; graded: whether positions are told apart by their plies too.
+    Without, a position that comes again is one node, in a graph with cycles; it goes with d1 and d3 up to 1, d2 = 0, a table
+    and the other defaults. Raises TypeError or ValueError otherwise.
     """
 
     select_kernel, backup_kernel = None, backup
@@ -340,6 +350,7 @@ class UCD:
     table: bool = True
     backup: str = "descent"
     store: str = "edges"
+    graded: bool = True
 
     def __post_init__(self) -> None:
         for name in ("d1", "d2", "d3"):
@@ -355,6 +366,12 @@ class UCD:
             raise ValueError('store="nodes" goes with a table and backup="descent" only')
         if not self.table and (self.d1, self.d2, self.d3) != (0, 0, 0):
             raise ValueError("d1, d2 and d3 look into a graph and must be 0 without a table")
+        if not boolean("graded", self.graded) and not (self.table and self.is_shallow()):
+            raise ValueError("graded=False goes with d1 and d3 up to 1, d2 = 0, a table and the default backup and store only")
+
+    def is_shallow(self) -> bool:
+        """Whether no value looks further than the position that its edge leads to."""
+        return self.d1 <= 1 and self.d2 == 0 and self.d3 <= 1 and (self.backup, self.store) == ("descent", "edges")
 
     def levels(self) -> tuple[int, int]:
         """The last finite level of A, and how many levels of B are kept (infinite depth keeps one)."""
@@ -396,7 +413,7 @@ class UCD:
             "node_reach": min(max(self.d2, self.d3 - 1, self.d1 - 1, 0), FAR + 1),
             "from_leaf": self.backup == "section_3_4",
             "at_nodes": self.store == "nodes",
-            "shallow": self.d1 <= 1 and self.d2 == 0 and self.d3 <= 1 and (self.backup, self.store) == ("descent", "edges"),
+            "shallow": self.is_shallow(),
         }
 
     def parameters(self, players: int, actions: int) -> np.ndarray:
