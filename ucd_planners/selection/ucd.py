@@ -337,7 +337,7 @@ class UCD:
     d1, d2, d3: plies that the mean, the parent's visits and the child's visits look down, each 0, 1, 2, ... or math.inf;
     c: exploration constant, 0 or more; table: whether positions reached in several ways share a node (all depths are 0
     without); backup: "descent", exact, or "section_3_4", the literal rule of that section; store: whether the playouts that
-    ended are kept by "edges", as in the paper, or by "nodes"; graded: whether positions are told apart by their plies too.
+    ended are kept by "edges", as in the paper, or by "nodes"; graded: whether a position at another ply is another node.
     Without, a position that comes again is one node, in a graph with cycles; it goes with d1 and d3 up to 1, d2 = 0, a table
     and the other defaults. Raises TypeError or ValueError otherwise.
     """
