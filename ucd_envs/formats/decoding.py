@@ -80,7 +80,7 @@ def decodings(data: bytes) -> Iterator[Decoded]:
     for name, encoding in declared:
         yield Decoded(data.decode(encoding, "replace"), name, True)
     hidden = re.search(rb"[\x80-\xff]\\", data) is not None
-    yield Decoded(data.decode("latin-1"), None, hidden or bool(declared))
+    yield Decoded(data.decode("latin-1"), None, hidden or bool(names))
     if not declared:
         for encoding in EAST:
             foreign = _decoded(data, encoding)

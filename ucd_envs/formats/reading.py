@@ -100,15 +100,15 @@ class Reading:
             if written == stop:
                 break
             moves = moves_of(node)
-            if len(moves) > 1:
+            if len(moves) > 1 and (self.strict or len(moves) > len({letter for letter, _ in moves})):
                 both = " and ".join(f"{letter} {text[:SHOWN]!r}" for letter, text in moves[:2])
                 raise ValueError(f"move {written + 1} is more than one: {both}")
             if at:
                 self._change(node, written)
-            for letter, text in moves:
-                if text.strip().lower() != RESIGN:
+            for place, (letter, text) in enumerate(moves, 1):
+                if text.strip().lower() != RESIGN and written != stop:
                     written += 1
-                    self._move(written, letter, text, node.text("C"))
+                    self._move(written, letter, text, node.text("C") if place == len(moves) else "")
         self._finish()
 
     def _change(self, node: Node, written: int) -> None:
@@ -279,8 +279,8 @@ class Reading:
 
 
 def moves_of(node: Node) -> list[Move]:
-    """Returns colour letters and texts of the moves of a node, which should be at most one."""
-    return [(letter, text) for letter in "BW" for text in node.texts(letter)]
+    """Returns colour letters and texts of the moves of a node, in the order of the file. There should be at most one."""
+    return [(letter, text) for letter in node.properties if letter in ("B", "W") for text in node.texts(letter)]
 
 
 def standing(state: State) -> Stones:
