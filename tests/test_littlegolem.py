@@ -104,6 +104,73 @@ def test_what_is_no_file_of_games_is_told(tmp_path: Path, text: str) -> None:
         load(path)
 
 
+def along_whole_rows(name: str, base: int) -> str:
+    """A cell of Little Golem as HavannahGui names it: rows after the middle begin further right."""
+    row, cell = ord(name[0]) - ord("a"), int(name[1:])
+    return f"{name[0]}{cell + max(0, row + 1 - base)}"
+
+
+def test_havannahgui_counts_along_the_whole_row(tmp_path: Path) -> None:
+    """F2-46: e2 is the first cell of row e on base 4, and e1 is off the board."""
+    text = "(;FF[4]GM[Havannah]SZ[4];W[e2];B[a1])"
+    (record,) = load(written(tmp_path, text))
+    assert [record.state.action_name(action) for action in record.actions] == ["e1", "a1"]
+    path = written(tmp_path, text.replace("e2", "e1"))
+    with pytest.raises(ValueError, match=r"games\.hgf, game 1: move 1: 'e1' is no cell of this board\Z"):
+        load(path)
+
+
+@pytest.mark.parametrize("base", range(2, 11))
+def test_every_cell_of_havannahgui_is_one_of_little_golems(tmp_path: Path, base: int) -> None:
+    """F2-46: cells in the order of rows. Names outside are refused."""
+    rows = [[(row, cell) for cell in range(2 * base - 1) if abs(cell - row) < base] for row in range(2 * base - 1)]
+    texts = [f"{chr(ord('a') + row)}{cell + 1}" for cells in rows for row, cell in cells]
+    head = f"(;GM[havannah]SZ[{base}]"
+    for place, text in enumerate(texts):
+        (record,) = load(written(tmp_path, f"{head};W[{text.upper()}])"))
+        assert record.actions == (place,)
+    for text in ("a0", f"a{base + 1}", f"{chr(ord('a') + base)}1", f"{chr(ord('a') + 2 * base - 1)}1", "b", "1a", "a1b"):
+        path = written(tmp_path, f"{head};W[{text}])")
+        with pytest.raises(ValueError, match=rf"move 1: '{text}' is no cell of this board"):
+            load(path)
+
+
+def test_a_game_of_havannahgui_is_the_same_game(tmp_path: Path) -> None:
+    """F2-46: games of Little Golem with their cells renamed, swaps and resignations too."""
+    games = lines()[::40]
+    renamed = []
+    for base, result, moves in games:
+        names = [along_whole_rows(move, int(base)) if move[1:].isdigit() else move for move in moves]
+        renamed.append(hgf(base, result, names).replace("FF[4]", "FF[4]GM[Havannah]"))
+    found = load(written(tmp_path, "\n".join(renamed)))
+    expected = load(written(tmp_path, "\n".join(hgf(*game) for game in games)))
+    assert [record.state for record in found] == [record.state for record in expected]
+
+
+def test_comments_belong_to_their_moves(tmp_path: Path) -> None:
+    (record,) = load(written(tmp_path, GAME.replace(";B[B1]", ";B[B1]C[ä]")))
+    assert record.comments == ("", "ä", "", "", "", "", "")
+
+
+def test_a_file_of_games_in_another_encoding_hides_nothing(tmp_path: Path) -> None:
+    """F2-40."""
+    path = tmp_path / "games.hgf"
+    path.write_bytes(GAME.replace("FF[4]", "FF[4]CA[Shift_JIS]").replace("PB[one]", "PB[ソ]").encode("shift_jis") * 2)
+    assert [(record.players, record.rules.settings["base"]) for record in load(path)] == [(("ソ", "two"), 4)] * 2
+
+
+def test_liberties_of_other_programs_are_read(tmp_path: Path) -> None:
+    """F2-45, F2-47: roots without a semicolon, names in lower case and blanks, in every game of a file."""
+    text = GAME.replace("(;FF[4]", "(\nFF[4]").replace(";W[A2]", ";w[ A2 ]")
+    assert [record.state.payoffs() for record in load(written(tmp_path, text * 2))] == [[1.0, 0.0]] * 2
+
+
+def test_a_message_has_no_letters_that_cannot_be_printed(tmp_path: Path) -> None:
+    path = written(tmp_path, GAME.replace(" game #7", " a\0\n b").replace(";W[A4]", ";W[A4];B[\0C1]"))
+    with pytest.raises(ValueError, match=r"games\.hgf, a\ufffd b: move 8 \(\ufffdC1\) comes after the end of the game\Z"):
+        load(path)
+
+
 def test_a_missing_file_is_the_systems_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "none.hgf")

@@ -391,7 +391,7 @@ def test_stop_counts_the_written_moves() -> None:
         *("", "A9", "A9 pass B8", "A9 pass B8 pass", "A9 pass B8 C7", "E5", "E5 F4", "E5 F4 pass"),
     ]
     assert [record.comments for record in found[2:]] == [
-        *(("1", "", "2"), ("1", "", "2", "3"), ("1", "", "2", "4"), ("",), ("", "5"), ("", "5", "")),
+        *(("1", "", "2"), ("1", "", "2", "3"), ("1", "", "2", "4"), ("5",), ("5", ""), ("5", "", "")),
     ]
 
 
@@ -428,6 +428,9 @@ def test_more_moves_than_a_game_has_need_a_higher_limit() -> None:
         ("(;SZ[9];B[ee];AB[dd];B[aa];W[bb];AW[cc];B[ff])", ("A9 D6 E5", "B8 C7"), "F4", 1),
         ("(;SZ[9];B[resign];AB[dd];W[ee])", ("D6", ""), "E5", 0),
         ("(;SZ[9]AB[dd];AE[dd];AW[ee]B[aa])", ("", "E5"), "A9", 1),
+        ("(;SZ[9];B[ee];W[cc];B[tt]AE[ee]C[dead])", ("", ""), "E5 C7 pass", 1),
+        ("(;SZ[9];B[ee]AW[cc];B[aa])", ("E5", "C7"), "A9", 1),
+        ("(;SZ[9];B[ee];AW[cc]W[dd]AB[ff];B[aa])", ("E5 F4", "C7 D6"), "A9", 1),
     ],
 )
 def test_a_record_begins_at_its_last_setup(text: str, begins: tuple[str, str], moves: str, mover: int) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ucd_envs import registry
-from ucd_envs.formats.parsing import SHOWN, Node, main_lines
+from ucd_envs.formats.parsing import SHOWN, Node, main_lines, printable
 from ucd_envs.formats.record import Record, after_move
 
 RESIGN = "resign"
@@ -44,7 +44,7 @@ def load(path: str | Path) -> list[Record]:
         try:
             games.append(_game(nodes))
         except ValueError as error:
-            name = " ".join(nodes[0].text("GC").split())[:MOST_NAME] or f"game {number}"
+            name = printable(nodes[0].text("GC"), MOST_NAME) or f"game {number}"
             raise ValueError(f"{path}, {name}: {error}") from None
     return games
 
@@ -60,7 +60,7 @@ def _game(nodes: Sequence[Node]) -> Record:
     state, actions, comments, resigned = rules.initial_state(), list[int](), list[str](), False
     for number, (text, comment) in enumerate(_moves(nodes), 1):
         if resigned or state.over:
-            raise ValueError(f"move {number} ({text[:SHOWN]}) comes after the end of the game")
+            raise ValueError(f"move {number} ({printable(text, SHOWN)}) comes after the end of the game")
         resigned = text.lower() == RESIGN
         if resigned:
             continue

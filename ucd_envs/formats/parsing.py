@@ -25,6 +25,11 @@ SHOWN = 20
 """Characters of a wrong value in a message."""
 
 
+def printable(text: str, most: int) -> str:
+    """Returns the first characters of a text for a message, with a mark for each that cannot be printed."""
+    return "".join(letter if letter.isprintable() else LOST for letter in " ".join(text[:most].split()))
+
+
 def sgfmill_grammar() -> Any:
     """Returns the library's grammar of SGF. Raises ImportError where it is not installed."""
     try:

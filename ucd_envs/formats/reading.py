@@ -15,6 +15,7 @@ from ucd_envs.formats.record import after_move
 from ucd_envs.pictures import stones
 from ucd_envs.rules import State
 
+MOVES = ("B", "W")
 ADD = ("AB", "AW", "AE")
 COLOURS = ("black", "white")
 PASS = "pass"
@@ -43,6 +44,7 @@ class Reading:
     def __init__(
         self, game: str, nodes: Sequence[Node], strict: bool, defaults: Mapping[str, Any], settings: Mapping[str, Any]
     ) -> None:
+        nodes = nodes if strict else [part for node in nodes for part in parts_of(node)]
         self.game, self.nodes, self.strict = game, nodes, strict
         self.empty = registry.make_rules(game, **facts.sides(nodes[0], game))
         self.bare = self.empty.initial_state()
@@ -100,15 +102,15 @@ class Reading:
             if written == stop:
                 break
             moves = moves_of(node)
-            if len(moves) > 1 and (self.strict or len(moves) > len({letter for letter, _ in moves})):
+            if len(moves) > 1:
                 both = " and ".join(f"{letter} {text[:SHOWN]!r}" for letter, text in moves[:2])
                 raise ValueError(f"move {written + 1} is more than one: {both}")
             if at:
                 self._change(node, written)
-            for place, (letter, text) in enumerate(moves, 1):
-                if text.strip().lower() != RESIGN and written != stop:
+            for letter, text in moves:
+                if text.strip().lower() != RESIGN:
                     written += 1
-                    self._move(written, letter, text, node.text("C") if place == len(moves) else "")
+                    self._move(written, letter, text, node.text("C"))
         self._finish()
 
     def _change(self, node: Node, written: int) -> None:
@@ -189,9 +191,7 @@ class Reading:
             self.comments.pop()
         self.skipped = False
 
-    def _facts(
-        self, moves: Sequence[Move], first: int, left: Mapping[str, Any], settings: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def _facts(self, moves: Sequence[Move], first: int, left: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
         """Returns the settings that the record states, and those that its moves need."""
         root = self.nodes[0]
         if self.game == "hex":
@@ -252,7 +252,9 @@ class Reading:
         """Returns the action of a move. Raises ValueError for a text that is no move on this board."""
         bare = text.strip()
         if self.game == "hex":
-            return self.state.action_named(SWAP[0]) if bare.lower() in SWAP else self._cell_of_hex(text if self.strict else bare)
+            return (
+                self.state.action_named(SWAP[0]) if bare.lower() in SWAP else self._cell_of_hex(text if self.strict else bare)
+            )
         if bare in PASSES:
             return self.state.action_named(PASS)
         point = re.fullmatch("([a-z])([a-z])", text if self.strict else bare)
@@ -279,8 +281,20 @@ class Reading:
 
 
 def moves_of(node: Node) -> list[Move]:
-    """Returns colour letters and texts of the moves of a node, in the order of the file. There should be at most one."""
-    return [(letter, text) for letter in node.properties if letter in ("B", "W") for text in node.texts(letter)]
+    """Returns colour letters and texts of the moves of a node, which should be at most one."""
+    return [(letter, text) for letter in MOVES for text in node.texts(letter)]
+
+
+def parts_of(node: Node) -> list[Node]:
+    """Returns a node as nodes of which each has setups, then a move, in the order of the file. Other properties stay with the
+    last move."""
+    parts: list[dict[str, Sequence[bytes]]] = [{}]
+    for name, values in node.properties.items():
+        if name in (*MOVES, *ADD) and any(letter in parts[-1] for letter in MOVES):
+            parts.append({})
+        played = [part for part in parts if any(letter in part for letter in MOVES)]
+        (parts if name in (*MOVES, *ADD) or not played else played)[-1][name] = values
+    return [Node(part) for part in parts]
 
 
 def standing(state: State) -> Stones:
