@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import string
 from pathlib import Path
 
@@ -30,20 +31,8 @@ TOKENS = (
     *("(", ")", ";", "[", "]", "\\", ":", " ", "\n", "(;", "[]", "[aa]", "[tt]", "[ee]", "[a1]", "[b2]", "[aa:cc]", "[swap]"),
     *("B", "W", "AB", "AW", "AE", "PL", "SZ", "KM", "RU", "HA", "GM", "CA", "C", "PB", "RE", "UCD", "b", "w", "ab", "resign"),
     *("[1]", "[9]", "[19]", "[11]", "[9:5]", "[375]", "[-7]", "[B]", "[2]", "[white]", "[NZ]", "[Chinese]", "[mercy=3]"),
-    *(
-        "[Shift_JIS]",
-        "[GBK]",
-        "[UTF-8]",
-        "[UTF-16]",
-        "[bz2]",
-        "[idna]",
-        "[999999999999]",
-        "[1e9]",
-        "[nan]",
-        "\xff",
-        "\u4e2d",
-        "\0",
-    ),
+    *("[Shift_JIS]", "[GBK]", "[UTF-8]", "[UTF-16]", "[bz2]", "[idna]", "[999999999999]", "[1e9]"),
+    *("[nan]", "\xff", "\u4e2d", "\0"),
 )
 VALUES = {
     "B": ("aa", "bb", "ab", "ba", "cc", "", "tt", "resign", " bb ", "zz"),
@@ -63,6 +52,7 @@ CELLS = {
 ALIKE = {"W": "B", "b": "B", "w": "B", "AW": "AB", "AE": "AB", "ab": "AB"}
 NAMES = (*("B", "W") * 12, *ALIKE, *VALUES)
 LONGEST_SENTENCE = 200
+ONE_LINE = rf"\A.{{1,{LONGEST_SENTENCE}}}\Z"
 
 
 def damaged(data: bytes, chance: random.Random) -> bytes:
@@ -122,20 +112,18 @@ def sentence(error: ValueError) -> str:
     """The text of an error, which is one short line."""
     text = str(error)
     assert type(error) is ValueError
-    assert len(text.splitlines()) == 1
-    assert len(text) <= LONGEST_SENTENCE
+    assert re.search(ONE_LINE, text)
     assert text.isprintable()
     return text
 
 
 def outcome(data: bytes) -> Record | str:
-    """The record, which can be written and is the same, or the sentence. Strict reading refuses more, but reads nothing else."""
+    """The record, which can be written and is the same, or the sentence. Strict reading refuses more, but reads the same."""
     try:
         record = sgf.load(data)
     except ValueError as error:
-        with pytest.raises(ValueError) as refusal:
+        with pytest.raises(ValueError, match=ONE_LINE):
             sgf.load(data, strict=True)
-        sentence(refusal.value)
         return sentence(error)
     again = sgf.load(sgf.saved(record.rules, record.actions, comments=record.comments), strict=True)
     assert (again.state, again.rules.identity, again.comments) == (record.state, record.rules.identity, record.comments)
@@ -225,17 +213,18 @@ def fuzz_havannah(seed: int, count: int, path: Path) -> tuple[int, int]:
     """Files read and refused."""
     chance = random.Random(seed)
     games = [game for game in lines() if len(game[2]) < 60]
-    found = [0, 0]
+    read, refusals = 0, []
     for _ in range(count):
         path.write_bytes(havannah_file(chance, games))
         try:
             for record in littlegolem.load(path):
                 assert len(list(record.states())) == len(record.actions) + 1 == len(record.comments) + 1
-            found[0] += 1
+            read += 1
         except ValueError as error:
-            assert sentence(ValueError(str(error).replace(str(path), ""))) and type(error) is ValueError
-            found[1] += 1
-    return found[0], found[1]
+            refusals.append(error)
+    for error in refusals:
+        sentence(error)
+    return read, len(refusals)
 
 
 def test_a_few_damaged_records_of_havannah_are_read_or_refused(tmp_path: Path) -> None:

@@ -54,10 +54,8 @@ CODECS = {
 """Values of CA, each with the codec that writes the file. Programs write GBK under the name of GB 2312."""
 MARKED = ("utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32")
 """Codecs whose files tell them by their first bytes."""
-LETTERS = [*map(chr, range(0xA1, 0x250)), *map(chr, range(0x400, 0x460)), *map(chr, range(0x3041, 0x30FF))] + [
-    *map(chr, range(0x4E00, 0x9FA0)),
-    *map(chr, range(0xAC00, 0xD7A0)),
-]
+SCRIPTS = ((0xA1, 0x250), (0x400, 0x460), (0x3041, 0x30FF), (0x4E00, 0x9FA0), (0xAC00, 0xD7A0))
+LETTERS = [chr(number) for script in SCRIPTS for number in range(*script)]
 """Letters of Europe, Japan, China and Korea."""
 PLACES = ("PB", "PW", "EV", "RE", "C", "move")
 """Texts that a record may have. The first five stand in the root, before the board and komi."""
@@ -194,8 +192,10 @@ def komi(text: str) -> Any:
 @pytest.mark.parametrize("program", ["foxwq", "SGFC:2.0"])
 @pytest.mark.parametrize(
     ("stated", "meant"),
-    [("375", 7.5), ("750", 7.5), ("325", 6.5), ("650", 6.5), ("275", 5.5), ("550", 5.5), ("350", 7), ("700", 7), ("50", 0.5)]
-    + [("0", 0), ("6.5", 6.5), ("7", 7), ("3.75", 7.5), ("3.25", 6.5), ("", 0)],
+    [
+        *(("375", 7.5), ("750", 7.5), ("325", 6.5), ("650", 6.5), ("275", 5.5), ("550", 5.5), ("350", 7), ("700", 7)),
+        *(("50", 0.5), ("0", 0), ("6.5", 6.5), ("7", 7), ("3.75", 7.5), ("3.25", 6.5), ("", 0)),
+    ],
 )
 def test_komi_of_fox_and_gokifu_is_in_hundredths(program: str, stated: str, meant: float) -> None:
     """F2-41, KataGo #1118."""

@@ -70,9 +70,9 @@ def decodings(data: bytes) -> Iterator[Decoded]:
     names = [name.decode("ascii") for name in dict.fromkeys(DECLARED.findall(data))][:MOST_DECLARED]
     declared = [(name, encoding) for name in names for encoding in _encodings(name)]
     for name, encoding in declared:
-        text = _decoded(data, encoding)
-        if text is not None:
-            yield Decoded(text, name, False)
+        read = _decoded(data, encoding)
+        if read is not None:
+            yield Decoded(read, name, False)
     unicode = _decoded(data, "utf-8")
     if unicode is not None:
         yield Decoded(unicode, None, LOST in unicode)
