@@ -384,6 +384,15 @@ def test_a_ko_that_two_passes_have_freed_is_taken_back() -> None:
     assert (begun(record), names(record)) == (taken, "C7 A9")
 
 
+def test_a_root_with_moves_keeps_its_facts() -> None:
+    text = "(;B[aa]W[bb]AB[cc]SZ[9]KM[5.5]RU[NZ]PB[one]C[two];B[dd])"
+    record = sgf.load(text)
+    settings = record.rules.settings
+    assert (settings["rows"], settings["komi"], settings["suicide"], record.players[0]) == (9, 5.5, True, "one")
+    assert (begun(record), names(record), record.comments) == (("A9 C7", "B8"), "D6", ("",))
+    assert sgf.load(text, stop=2).comments == ("", "two")
+
+
 def test_stop_counts_the_written_moves() -> None:
     text = "(;SZ[9];B[aa]C[1];B[bb]C[2];W[]C[3];W[cc]C[4];AB[dd];B[ee]C[5]W[ff];B[tt])"
     found = [sgf.load(text, stop=stop) for stop in range(8)]

@@ -44,9 +44,10 @@ class Reading:
     def __init__(
         self, game: str, nodes: Sequence[Node], strict: bool, defaults: Mapping[str, Any], settings: Mapping[str, Any]
     ) -> None:
+        self.game, self.strict, self.root = game, strict, nodes[0]
         nodes = nodes if strict else [part for node in nodes for part in parts_of(node)]
-        self.game, self.nodes, self.strict = game, nodes, strict
-        self.empty = registry.make_rules(game, **facts.sides(nodes[0], game))
+        self.nodes = nodes
+        self.empty = registry.make_rules(game, **facts.sides(self.root, game))
         self.bare = self.empty.initial_state()
         moves = [move for node in nodes for move in moves_of(node)]
         self.start = next((at for at, node in enumerate(nodes) if moves_of(node)), len(nodes) - 1)
@@ -60,7 +61,7 @@ class Reading:
             turns.append(facts.turn(node, strict))
         first = next((turn for turn in reversed(turns) if turn is not None), None)
         first = self._first(board, moves) if first is None else first
-        handicap = nodes[0].value("HA", whole_from, 0) if game == "go" else 0
+        handicap = self.root.value("HA", whole_from, 0) if game == "go" else 0
         if handicap > 1 and first == 1 and not board:
             raise ValueError(f"HA tells of {handicap} handicap stones, but AB puts none on the board")
         left = {name: value for name, value in defaults.items() if name not in TOLD}
@@ -193,17 +194,16 @@ class Reading:
 
     def _facts(self, moves: Sequence[Move], first: int, left: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
         """Returns the settings that the record states, and those that its moves need."""
-        root = self.nodes[0]
         if self.game == "hex":
             swaps = any(text.strip().lower() in SWAP for _, text in moves)
             square = self.empty.settings["rows"] == self.empty.settings["columns"]
             kept = "swap" in left and square and not swaps
-            return ({} if kept else {"swap": swaps}) | facts.own_settings(root, "hex")
-        found = facts.rules_of_go(root)
-        stated = any(text.strip() for text in root.texts("KM"))
+            return ({} if kept else {"swap": swaps}) | facts.own_settings(self.root, "hex")
+        found = facts.rules_of_go(self.root)
+        stated = any(text.strip() for text in self.root.texts("KM"))
         if "komi" not in settings and (stated or "komi" not in left):
-            found["komi"] = facts.komi(root, self.empty.actions - 1, self.strict)
-        found |= facts.own_settings(root, "go")
+            found["komi"] = facts.komi(self.root, self.empty.actions - 1, self.strict)
+        found |= facts.own_settings(self.root, "go")
         movers = [1 - first, *(self.seats[letter] for letter, _ in moves)]
         plies = len(moves) + sum(one == other for one, other in pairwise(movers))
         if not self.strict and "max_plies" not in found and plies > left.get("max_plies", self.empty.max_plies):

@@ -136,7 +136,7 @@ class Board:
         from ucd_envs.formats import sgf
 
         try:
-            record = sgf.load(Path(path), stop, registry.versioned(self.game).rpartition("_v")[0], defaults=self.settings)
+            record = sgf.load(Path(path), stop, registry.versioned(self.game).rpartition("_v")[0])
         except (ValueError, OSError, ImportError) as error:
             raise GTPError(f"cannot load file: {getattr(error, 'strerror', None) or error}") from None
         lasting = {"rows", "columns", "komi"} & record.rules.settings.keys()
