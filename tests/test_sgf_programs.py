@@ -157,10 +157,24 @@ def test_a_name_that_was_cut_in_the_middle_of_a_letter_hides_nothing() -> None:
         assert (record.players[1], record.rules.settings["rows"], names(record)) == ("a", 9, "E5")
 
 
+@pytest.mark.parametrize("declared", ["GB2312", "EUC-KR", "EUC-JP"])
+def test_the_rest_of_a_cut_name_is_read(declared: str) -> None:
+    """F2-40: one letter is lost, not the encoding of all."""
+    record = sgf.load(f"(;GM[1]CA[{declared}]PB[日本中".encode(declared)[:-1] + b"]PW[a]SZ[9];B[ee])")
+    assert record.players == ("日本\ufffd", "a")
+
+
+def test_the_encoding_stands_in_the_root() -> None:
+    """F2-40: not in a text before it."""
+    data = b"From America[KOI8-R]\n" + "(;GM[1]CA[Shift_JIS]PB[ソ]SZ[9];B[ee])".encode("shift_jis")
+    assert sgf.load(data).players[0] == "ソ"
+
+
 @pytest.mark.parametrize(
     "data",
     [
         b"(;GM[1]PB[\x83\\];B[ee])",
+        b"(;GM[1]PB[\xe9\\\\a];B[ee])",
         b"(;GM[1]CA[Shift_JIS]PB[\x83\xff];B[ee])",
         b"(;GM[1]CA[UTF-8]PB[\x83\xff];B[ee])",
         b"(;GM[1]CA[no such]PB[\x83\xff];B[ee])",
@@ -208,6 +222,8 @@ def test_komi_of_fox_and_gokifu_is_in_hundredths(program: str, stated: str, mean
     [
         ("SZ[19]KM[375]", 7.5),
         ("SZ[9]KM[650]", 6.5),
+        ("SZ[19]KM[275]", 5.5),
+        ("SZ[19]KM[350]", 7),
         ("SZ[19]KM[50]", 50),
         ("SZ[19]KM[180.5]", 180.5),
         ("SZ[19]KM[-180]", -180),
@@ -323,6 +339,9 @@ def test_the_swap_is_a_default_too(text: str, default: dict[str, bool], swap: bo
         ("(;SZ[9]PL[W];B[aa])", "pass A9", ("A9", ""), 1),
         ("(;SZ[9];B[aa];PL[B])", "A9 pass", ("A9", ""), 0),
         ("(;SZ[9];B[aa];PL[W])", "A9", ("A9", ""), 1),
+        ("(;SZ[9];B[aa];PL[B];C[x])", "A9 pass", ("A9", ""), 0),
+        ("(;SZ[9]PL[W];PL[B];B[aa])", "A9", ("A9", ""), 1),
+        ("(;SZ[9]PL[B];PL[W];W[aa])", "A9", ("", "A9"), 0),
         ("(;SZ[9];B[aa];PL[B];B[bb];W[cc])", "A9 pass B8 C7", ("A9 B8", "C7"), 0),
         ("(;SZ[9];B[aa];PL[B];W[bb])", "A9 B8", ("A9", "B8"), 0),
         ("(;SZ[9];W[aa];B[bb];B[cc])", "A9 B8 pass C7", ("B8 C7", "A9"), 1),
@@ -414,6 +433,7 @@ def test_more_moves_than_a_game_has_need_a_higher_limit() -> None:
     with pytest.raises(ValueError, match=r"\Amove 4 \(B B2\) is not legal: the game is over\Z"):
         sgf.load("(;SZ[2]UCD[max_plies=3];B[aa];W[bb];B[tt];B[ba])")
     assert sgf.load(one, stop=0).rules.max_plies > 12
+    assert sgf.load(one.replace("SZ[2]", "SZ[2]UCD[max_plies=3]"), stop=0).rules.max_plies == 3
 
 
 # Setups
