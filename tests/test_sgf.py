@@ -391,6 +391,8 @@ def test_stones_before_the_start_of_hex_are_its_opening() -> None:
         ("(;SZ[9]KM[3.75])", r"komi must be a multiple of 1/2 from -361 to 361, not 3.75"),
         ("(;SZ[9]AB[jj])", "'jj' is no point of a board with 9 columns and 9 rows"),
         ("(;SZ[9]AB[aa][zzz][bb])", "AB cannot be read: 'zzz'"),
+        ("(;SZ[9]AB[ac:ca])", "AB cannot be read: 'ac:ca'"),
+        ("(;SZ[9]AB[ca:ac])", "AB cannot be read: 'ca:ac'"),
         ("(;SZ[9]AB[aa]AW[aa])", "AB, AW and AE say different things of A9"),
         ("(;SZ[9]AB[aa]AW[ab][ba])", "every chain before the start needs a liberty"),
         ("(;SZ[9]HA[3];W[aa])", "HA tells of 3 handicap stones, but AB puts none on the board"),

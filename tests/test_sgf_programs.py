@@ -10,6 +10,7 @@ import pytest
 
 from ucd_envs import State, pictures
 from ucd_envs.formats import sgf
+from ucd_envs.formats.decoding import decodings
 from ucd_envs.formats.record import Record
 
 
@@ -190,6 +191,12 @@ def test_a_garbled_file_without_a_size_is_refused(data: bytes) -> None:
     assert names(sgf.load(sized)) == "E5"
 
 
+def test_utf_8_leaves_no_other_choice() -> None:
+    """All bytes of a file are seldom valid by chance."""
+    text = "(;GM[1]PB[中])"
+    assert [decoded.text for decoded in decodings(text.encode())] == [text]
+
+
 def test_a_file_of_the_default_encoding_needs_no_size() -> None:
     """SGF's default is ISO-8859-1, and 19 lines."""
     record = sgf.load(b"(;GM[1]PB[Jos\xe9];B[aa])")
@@ -225,6 +232,7 @@ def test_komi_of_fox_and_gokifu_is_in_hundredths(program: str, stated: str, mean
         ("SZ[19]KM[275]", 5.5),
         ("SZ[19]KM[350]", 7),
         ("SZ[19]KM[50]", 50),
+        ("SZ[19]KM[50]AP[SGFC:1.16]", 50),
         ("SZ[19]KM[180.5]", 180.5),
         ("SZ[19]KM[-180]", -180),
         ("SZ[9]KM[3.75]RU[Chinese]", 7.5),
@@ -533,6 +541,12 @@ def test_liberties_of_other_programs_are_read(text: str) -> None:
     """F2-45, F2-47: a root without a semicolon, names in lower case, PL in words and numbers, blanks in points."""
     record = sgf.load(text)
     assert (record.rules.settings["rows"], names(record), record.state.player) == (9, "E5 C7", 0)
+
+
+def test_a_root_without_a_semicolon_begins_with_any_of_its_facts() -> None:
+    """F2-45."""
+    for first in ("GM[1]", "FF[4]", "CA[UTF-8]", "AP[x]", "GN[x]", "EV[x]", "DT[x]", "PB[x]", "PW[x]", "KM[5.5]", "RU[x]"):
+        assert names(sgf.load(f"(\n{first}SZ[9];B[ee](;W[cc])(;W[dd]))")) == "E5 C7"
 
 
 @pytest.mark.parametrize("text", ["PL[2]", "PL[white]", "PL[White]", "PL[W]", "PL[w]"])
