@@ -568,6 +568,8 @@ def test_a_text_in_a_value_is_left_alone() -> None:
     ("text", "message"),
     [
         ("(;SZ[9];B[aa];AW[bb];W[cc])", "after move 1, in the middle of the game, the position is set up anew"),
+        ("(;SZ[9];B[aa]AW[bb])", "move 1 and a setup after it stand in one node"),
+        ("(;SZ[9]B[aa]AW[bb])", "move 1 and a setup after it stand in one node"),
         ("(;SZ[9];B[aa];AW[bb])", "after move 1, in the middle of the game, the position is set up anew"),
         ("(;SZ[9];B[aa];PL[B];B[cc])", "after move 1, in the middle of the game, the position is set up anew"),
         ("(;SZ[9];B[aa];B[bb])", r"move 2 \(B B8\) is not legal: it is White's turn"),
@@ -594,7 +596,7 @@ def test_strict_reading_repairs_nothing(text: str, message: str) -> None:
 
 
 def test_strict_reading_reads_what_keeps_the_rules() -> None:
-    text = "(;GM[1]FF[4]SZ[9]KM[6.5]AB[aa:bb]PL[w];W[cc];B[tt];W[])"
+    text = "(;GM[1]FF[4]SZ[9]KM[6.5]AB[aa:bb]PL[w]W[cc];B[tt];W[])"
     assert sgf.load(text, strict=True).state == sgf.load(text).state
     assert names(sgf.load(text, strict=True)) == "C7 pass pass"
 

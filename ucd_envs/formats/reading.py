@@ -106,6 +106,8 @@ class Reading:
             if len(moves) > 1:
                 both = " and ".join(f"{letter} {text[:SHOWN]!r}" for letter, text in moves[:2])
                 raise ValueError(f"move {written + 1} is more than one: {both}")
+            if self.strict and len(parts_of(node)) > 1:
+                raise ValueError(f"move {written + 1} and a setup after it stand in one node")
             if at:
                 self._change(node, written)
             for letter, text in moves:
