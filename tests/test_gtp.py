@@ -3,85 +3,25 @@
 from __future__ import annotations
 
 import os
-import random
 import re
 import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from gtp_talk import GO5, Talk
 
 import ucd_envs
 from ucd_envs import registry
 from ucd_envs.formats import sgf
-from ucd_planners.gtp import engine as engines
-from ucd_planners.gtp.analysis import information
+from ucd_planners.gtp.analysis import Wish, information
 from ucd_planners.gtp.clock import LAG, LEAST, Clock, Control
-from ucd_planners.gtp.engine import Engine
 from ucd_planners.gtp.protocol import LONGEST, Command, Lines, Reply, command_from
 from ucd_planners.planner import Planner
 from ucd_planners.presets import uct
-
-GO5 = {"size": 5, "komi": 0}
-
-
-class Talk:
-    """An engine that is asked line by line."""
-
-    def __init__(
-        self,
-        game: str = "go",
-        settings: dict[str, Any] | None = None,
-        planner: Planner | None = None,
-        waiting: Callable[[], bool] = lambda: True,
-        **options: Any,
-    ) -> None:
-        self.written: list[str] = []
-        settings = GO5 if settings is None else settings
-        planner = uct(playouts=20, seed=1) if planner is None else planner
-        self.engine = Engine(game, settings, planner, write=self.written.append, waiting=waiting, **options)
-
-    def __call__(self, line: str | bytes) -> str:
-        """Everything that is written for a line."""
-        self.written.clear()
-        self.engine.obey(line.encode() if isinstance(line, str) else line)
-        return "".join(self.written)
-
-    def text(self, line: str) -> str:
-        """The text of a good answer."""
-        answer = self(line)
-        assert answer.startswith("="), (line, answer)
-        assert answer.endswith("\n\n")
-        return answer[1:].strip("\n ")
-
-    def refused(self, line: str) -> str:
-        """The text of a refusal, which leaves the position as it was."""
-        before = self.position()
-        answer = self(line)
-        assert re.fullmatch(r"\? .+\n\n", answer), (line, answer)
-        assert self.position() == before
-        return answer[2:-2]
-
-    def position(self) -> tuple[Any, ...]:
-        board = self.engine.board
-        return (board.state.data, board.moves, board.rules, board.settings, board.setup)
-
-    def stones(self) -> dict[str, str]:
-        """The stones on the board by their names: X of Black, O of White."""
-        board = self.engine.board
-        rows, columns = board.rules.planes[:2]
-        found = ucd_envs.pictures.stones(board.state)
-        return {
-            board.rules.initial_state().action_name(row * columns + column): ".XO"[found[row, column]]
-            for row in range(rows)
-            for column in range(columns)
-            if found[row, column]
-        }
 
 
 @pytest.fixture
@@ -276,7 +216,10 @@ def test_games_without_handicaps_have_no_commands_for_them() -> None:
         ("reg_genmove", "syntax error"),
         ("time_settings 1 2", "syntax error"),
         ("time_settings 1 2 x", "syntax error"),
-        ("time_settings -1 2 3", "syntax error"),
+        ("time_settings 1 2 3.5", "syntax error"),
+        ("time_settings nan 2 3", "syntax error"),
+        ("time_left b 5 -1", "syntax error"),
+        ("time_left b 1e3 0", "syntax error"),
         ("time_left b 1", "syntax error"),
         ("time_left x 1 1", "syntax error"),
         ("time_left b x 1", "syntax error"),
@@ -332,32 +275,6 @@ def test_a_fault_in_the_engine_is_told_and_survived(
     assert talk("6 name") == "=6 ucd\n\n"
     shown = capsys.readouterr()
     assert (shown.out, "ZeroDivisionError" in shown.err) == ("", True)
-
-
-WORDS = " ".join(
-    [
-        *engines.COMMANDS,
-        "b W black white x a1 B2 c3 i9 e5 t19 pass resign swap # = 0 1 2 3 5 7.5 -1 99999999999 \u00e4 interval info / .",
-    ]
-).split()
-SLOW = ("quit", "time_settings", "time_left")
-"""Left out of random lines: one ends them, the others make searches long."""
-
-
-@pytest.mark.parametrize(("game", "settings"), [("go", GO5), ("hex", {"size": 3, "swap": True}), ("tic_tac_toe", {})])
-def test_no_line_brings_it_down(game: str, settings: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
-    """Each line has one whole answer or none, and never by the way of an internal error."""
-    talk, chance = Talk(game, settings, uct(playouts=2, seed=1)), random.Random(1)
-    words = [word for word in WORDS if word not in SLOW] + ["\t", "\r", "\0", "\x1b[2J"]
-    for _ in range(1500):
-        line = " ".join(chance.choices(words, k=chance.randrange(5))).encode()
-        if chance.random() < 0.2:
-            line = bytes(chance.choices(range(256), k=chance.randrange(40))).replace(b"\n", b"")
-        answer = talk(line)
-        assert re.fullmatch(r"([=?]\d*( ?\n| )?([^\n]+\n)*\n+)?", answer), (line, answer)
-        assert "\n\n" not in answer[:-2], (line, answer)
-        assert "internal" not in answer, (line, answer)
-    assert capsys.readouterr() == ("", "")
 
 
 # The board.
@@ -694,13 +611,12 @@ def test_clocks_begin_anew_with_the_game(line: str, talk: Talk) -> None:
     assert [clock.left for clock in talk.engine.clocks] == [100, 100]
 
 
-def test_a_move_takes_no_longer_than_its_share() -> None:
-    talk = Talk(planner=uct(playouts=10**9, seed=1))
-    talk.engine.warm()
+def test_a_move_in_a_period_has_its_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    talk = Talk()
+    found = budgets(monkeypatch)
     talk.text("time_settings 0 1 5")
-    began = time.perf_counter()
     talk.text("genmove b")
-    assert 0.1 < time.perf_counter() - began < 0.5
+    assert found == [(None, pytest.approx(0.2 - LAG))]
     assert talk.engine.clocks is not None
     assert (talk.engine.clocks[0].stones, talk.engine.clocks[1].stones) == (4, 5)
 
@@ -721,9 +637,15 @@ def test_a_move_takes_no_longer_than_its_share() -> None:
         (Control(0, 0, 0), None, 20, LEAST),
         (Control(100, 0, 0), (0, 0), 20, LEAST),
         (Control(100, 30, 10), (0, 3), 20, LEAST),
+        (Control(100, 30, 10), (-1, 5), 20, LEAST),
+        (Control(100, 30, 10), (-1, 0), 20, LEAST),
+        (Control(100, 0, 0), (-0.5, 0), 20, LEAST),
+        (Control(100, 30, 10), (2.5, 1), 20, 2.5 - LAG),
+        (Control(100, 30, 1, japanese=True), (30, 5), 20, 30 - LAG),
+        (Control(100, 30, 1, japanese=True), (60, 0), 20, 30 - LAG),
     ],
 )
-def test_a_share_of_the_time(control: Control, told: tuple[int, int] | None, moves: int, share: float | None) -> None:
+def test_a_share_of_the_time(control: Control, told: tuple[float, int] | None, moves: int, share: float | None) -> None:
     clock = Clock(control)
     if told is not None:
         clock.set(*told)
@@ -751,8 +673,8 @@ def test_a_clock_runs_by_itself(control: Control, spent: list[float], left: tupl
 
 # Analysis.
 
-MOVE = r"info move (?P<move>\S+) visits (?P<visits>\d+) winrate (?P<winrate>\d+) prior 0 order (?P<order>\d+) pv (?P<pv>[^=]+?)"
-ANALYSIS = re.compile(rf"{MOVE}(?= info|$)")
+NUMBERS = r"visits (?P<visits>\d+) winrate (?P<winrate>\d+) lcb (?P<lcb>\d+) order (?P<order>\d+)"
+ANALYSIS = re.compile(rf"info move (?P<move>\S+) {NUMBERS} pv (?P<pv>[^=]+?)(?= info|$)")
 
 
 def told_after(lines: int) -> tuple[Talk, str]:
@@ -782,7 +704,7 @@ def test_an_analysis_says_how_good_each_move_is() -> None:
     assert len(found) == 26
     assert {each["move"] for each in found} == {*map(talk.engine.board.rules.initial_state().action_name, range(26))}
     assert [int(each["order"]) for each in found] == list(range(26))
-    assert all(0 <= int(each["winrate"]) <= 10_000 for each in found)
+    assert all(0 <= int(each["lcb"]) <= int(each["winrate"]) <= 10_000 for each in found)
     assert all(each["pv"].split()[0] == each["move"] for each in found)
     assert max(len(each["pv"].split()) for each in found) > 1
     visits = [int(each["visits"]) for each in found]
@@ -805,11 +727,26 @@ def test_the_progress_of_the_planner_is_called_under_gtp_too(line: str) -> None:
     assert seen
 
 
-def test_lines_of_an_analysis_are_as_far_apart_as_asked() -> None:
-    began = time.perf_counter()
-    talk = Talk(waiting=lambda: time.perf_counter() - began > 0.5)
-    lines = talk("lz-analyze b 20").count("info move A1 ")
-    assert 2 <= lines <= 5
+@pytest.mark.parametrize(
+    "line",
+    ["lz-analyze b 20", "lz-analyze b interval 20", "kata-analyze 20", "lz-genmove_analyze b 20", "lz-analyze 20 interval 20"],
+)
+def test_lines_of_an_analysis_are_as_far_apart_as_asked(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty hundredths of a second, by the clock of the search."""
+    talk, shown, search = Talk(waiting=lambda: False), [], Planner.search
+
+    def paced(self: Planner, env: Any, *, progress: Any = None, **budget: Any) -> Any:
+        def look(playouts: int, seconds: float) -> None:
+            for moment in (0.0, 0.1, 0.19, 0.2, 0.3, 0.41, 0.6, 0.62):
+                before = len(talk.written)
+                progress(playouts, moment)
+                shown.extend([moment] * (len(talk.written) - before))
+
+        return search(self, env, playouts=1, progress=look)
+
+    monkeypatch.setattr(Planner, "search", paced)
+    talk(line)
+    assert shown == [0.0, 0.2, 0.41, 0.62]
 
 
 @pytest.mark.parametrize("line", ["lz-analyze", "lz-analyze 10", "lz-analyze b", "lz-analyze B 10", "lz-analyze b interval 10"])
@@ -842,7 +779,7 @@ def test_what_a_search_knows_is_what_it_will_return() -> None:
 
     def look(playouts: int, seconds: float) -> None:
         known.append(planner.known())
-        lines.append(information(known[-1], planner.line))
+        lines.append(information(known[-1], planner.line, Wish()))
 
     planner.progress = look
     result = planner.search(state)

@@ -117,6 +117,10 @@ class Planner:
             seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
         self.seed = integer("seed", seed, 0, 2**128 - 1)
         self._searches = 0
+        self.forget()
+
+    def forget(self) -> None:
+        """Gives up the kept graph and all that playouts have learned, as before another game; random numbers go on."""
         for worker in self._workers:
             worker.forget()
 

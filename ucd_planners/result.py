@@ -28,7 +28,7 @@ class SearchResult:
     values: np.ndarray
     """Mean payoff of the player to move in [0, 1], as the selection sees it; NaN where there is no playout: [moves] float."""
     priors: np.ndarray | None
-    """Probabilities that an evaluator gave beforehand: [moves] float, or None for a planner without one."""
+    """Each move's share of the payoffs of initial statistics: [moves] float, sums to 1, or None for a planner without them."""
     value: float
     """Mean payoff of the player to move over all playouts, in [0, 1]."""
     principal_variation: list[int]
@@ -128,7 +128,7 @@ def summary(
         actions=actions,
         visits=visits,
         values=values,
-        priors=None,
+        priors=initial_shares(graphs[0]),
         value=float(totals.sum() / visits.sum()),
         principal_variation=variation(widest, action),
         state=state,
@@ -178,6 +178,20 @@ def _root_statistics(graphs: list[Graph]) -> tuple[np.ndarray, np.ndarray, np.nd
     with np.errstate(invalid="ignore"):
         values = totals / visits
     return actions, visits, totals, values
+
+
+def initial_shares(graph: Graph) -> np.ndarray | None:
+    """Returns each root action's share of the payoffs of initial statistics, actions ascending: [legal] float, sums to 1.
+
+    All shares are equal where nothing is known of any action. None for a graph without initial statistics.
+    """
+    if not graph.record.actions.columns:
+        return None
+    root = graph.nodes[graph.root]
+    listed = slice(int(root["first_action"]), int(root["first_action"]) + int(root["legal"]))
+    payoffs = graph.initial_stats[listed, 1][np.argsort(graph.actions[listed])].astype(np.float64)
+    total = payoffs.sum()
+    return payoffs / total if total > 0 else np.full(len(payoffs), 1 / len(payoffs))
 
 
 def _visits_of(graph: Graph, action: int) -> int:

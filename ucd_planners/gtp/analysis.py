@@ -1,23 +1,48 @@
-"""Analysis of a running search, printed line by line in the format of Leela Zero's lz-analyze.
+"""Analysis of a running search, printed line by line in the formats of Leela Zero (lz-analyze) and KataGo (kata-analyze).
 
-  info move D4 visits 123 winrate 5321 prior 0 order 0 pv D4 C3 C4 info move C3 ...
+  info move D4 visits 123 winrate 5321 prior 270 lcb 4440 order 0 pv D4 C3 C4 info move C3 ...
 
-One line lists every move that was tried, the best one first. `winrate` is the mover's mean payoff in hundredths of a percent.
-`prior` is an evaluator's probability in the same unit, 0 without one.
+One line lists the moves that were tried, the best one first. `winrate` is the mover's mean payoff, `lcb` the lower end of its
+95% interval (Wilson), both in hundredths of a percent for Leela Zero's format and from 0 to 1 for KataGo's. `prior`, in the
+same unit, is the move's share of the payoffs that initial statistics give to the legal moves. Without them there is no `prior`.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
+from ucd_planners.intervals import wilson
 from ucd_planners.planner import Planner
 from ucd_planners.result import SearchResult
 
 LONGEST_LINE = 20
 """Limit on the moves of a variation."""
+Unit = Callable[[float], str]
+"""Writes a number from 0 to 1."""
+
+
+def leela(share: float) -> str:
+    """Writes a number from 0 to 1 in hundredths of a percent, as Leela Zero does."""
+    return str(round(10_000 * share))
+
+
+def katago(share: float) -> str:
+    """Writes a number from 0 to 1 with a point, as KataGo does. Sabaki tells the two units apart by the point."""
+    return f"{share:.6f}"
+
+
+class Wish(NamedTuple):
+    """The lines that a controller wants of an analysis."""
+
+    interval: float = 1.0
+    """Seconds between two lines."""
+    unit: Unit = leela
+    most: int | None = None
+    """The number of moves in a line, None for all that were tried."""
 
 
 class StoppedError(Exception):
@@ -31,9 +56,9 @@ class Watch:
     """
 
     def __init__(
-        self, planner: Planner, interval: float, tell: Callable[[str], None], stopped: Callable[[], bool] = lambda: False
+        self, planner: Planner, wish: Wish, tell: Callable[[str], None], stopped: Callable[[], bool] = lambda: False
     ) -> None:
-        self._planner, self._interval, self._tell, self._stopped = planner, interval, tell, stopped
+        self._planner, self._wish, self._tell, self._stopped = planner, wish, tell, stopped
         self._thread: int | None = None
         self._next = 0.0
 
@@ -45,8 +70,8 @@ class Watch:
             return
         stopped = self._stopped()
         if seconds >= self._next or stopped:
-            self._next = seconds + self._interval
-            self._tell(information(self._planner.known(), self._planner.line))
+            self._next = seconds + self._wish.interval
+            self._tell(information(self._planner.known(), self._planner.line, self._wish))
         if stopped:
             raise StoppedError
 
@@ -64,17 +89,18 @@ def both(first: Callable[[int, float], None] | None, second: Callable[[int, floa
     return progress
 
 
-def information(result: SearchResult, line: Callable[[int], list[int]]) -> str:
+def information(result: SearchResult, line: Callable[[int], list[int]], wish: Wish) -> str:
     """Returns the line of a result. `line` returns the moves from an action on, itself the first."""
     place = int(np.flatnonzero(result.actions == result.action)[0])
     rest = [int(i) for i in np.argsort(-result.visits, kind="stable") if i != place and result.visits[i]]
     told = []
-    for order, i in enumerate([place, *rest]):
+    for order, i in enumerate([place, *rest][: wish.most]):
+        value, visits = float(np.clip(np.nan_to_num(result.values[i]), 0.0, 1.0)), int(result.visits[i])
+        lowest = wilson(value * visits, visits)[0] if visits else 0.0
+        prior = "" if result.priors is None else f"prior {wish.unit(float(result.priors[i]))} "
         moves = " ".join(result.names_of(line(int(result.actions[i]))[:LONGEST_LINE]))
-        prior = 0.0 if result.priors is None else float(result.priors[i])
         told.append(
-            f"info move {result.names(int(result.actions[i]))} visits {result.visits[i]} "
-            f"winrate {round(10_000 * float(np.nan_to_num(result.values[i])))} prior {round(10_000 * prior)} "
-            f"order {order} pv {moves}"
+            f"info move {result.names(int(result.actions[i]))} visits {visits} winrate {wish.unit(value)} "
+            f"{prior}lcb {wish.unit(lowest)} order {order} pv {moves}"
         )
     return " ".join(told)

@@ -15,6 +15,8 @@ from ucd_envs.rules import Rules, State
 from ucd_planners.gtp.protocol import GTPError
 
 PASS = "pass"
+UNTOLD = ("komi", "ko", "suicide", "max_plies", "mercy", "swap")
+"""Settings that a record need not tell."""
 
 
 class Board:
@@ -110,20 +112,21 @@ class Board:
         self.begin(self._rules(kept, "unacceptable size"))
         self.settings, self.setup = kept, {}
 
-    def set_komi(self, komi: float) -> None:
-        """Sets komi from now on, also for the game in progress. Has no effect in a game without komi. Raises GTPError."""
-        if "komi" not in self.settable:
-            return
-        before = (self.rules, self.states, self.moves)
-        self.begin(self._rules({**self.settings, **self.setup, "komi": komi}, "unacceptable komi"))
-        try:
-            for player, action in before[2]:
-                self.push(player, action)
-        except GTPError:
-            self.rules, self.states, self.moves = before
-            raise
-        self.settings["komi"] = komi
-        self.setup.pop("komi", None)
+    def change(self, refusal: str, **settings: Any) -> None:
+        """Changes settings from now on, also for the game in progress, whose moves stay. Raises GTPError with the text
+        `refusal`, also where a move would not have been legal."""
+        rules = self._rules({**self.settings, **self.setup, **settings}, refusal)
+        if rules != self.rules:
+            before = (self.rules, self.states, self.moves)
+            self.begin(rules)
+            try:
+                for player, action in before[2]:
+                    self.push(player, action)
+            except GTPError:
+                self.rules, self.states, self.moves = before
+                raise GTPError(refusal) from None
+        self.settings |= settings
+        self.setup = {key: value for key, value in self.setup.items() if key not in settings}
 
     def set_up(self, refusal: str, **setup: Any) -> None:
         """Starts with stones on the board. Raises GTPError with the text `refusal`."""
@@ -131,12 +134,13 @@ class Board:
         self.setup = setup
 
     def load(self, path: str, stop: int | None) -> None:
-        """Loads the game of an SGF file, or its first moves. Its size and komi remain when the board is cleared. Raises
-        GTPError."""
+        """Loads the game of an SGF file, or its first moves. Its size and komi remain when the board is cleared. Rules that the
+        file does not tell are those of the settings. Raises GTPError."""
         from ucd_envs.formats import sgf
 
+        kept = {key: value for key, value in self.settings.items() if key in UNTOLD}
         try:
-            record = sgf.load(Path(path), stop, registry.versioned(self.game).rpartition("_v")[0])
+            record = sgf.load(Path(path), stop, registry.versioned(self.game).rpartition("_v")[0], defaults=kept)
         except (ValueError, OSError, ImportError) as error:
             raise GTPError(f"cannot load file: {getattr(error, 'strerror', None) or error}") from None
         lasting = {"rows", "columns", "komi"} & record.rules.settings.keys()

@@ -1,4 +1,8 @@
-"""Other programs that speak GTP: started by the first command, killed when they misbehave."""
+"""Other programs that speak GTP: started by the first command, killed when they misbehave, and at the latest with us.
+
+Nothing that a program does takes more than a bounded time or memory: each wait looks at the deadline, and its output waits in
+the pipe once enough of it has arrived.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,6 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from queue import Empty, SimpleQueue
 from typing import IO, Any
 
 GAMES_FOLDER = "/usr/games"
@@ -23,8 +26,15 @@ GRACE = 1.0
 POLL = 0.05
 """Seconds between two checks whether an answer is still wanted."""
 LONGEST_LINE = 65_536
+"""Limit on the bytes of a line."""
 MOST_LINES = 10_000
 """Limit on the lines of one answer."""
+MOST_BYTES = 2**20
+"""Limit on the bytes of one answer, and of the lines that wait to be read."""
+LINE_COST = 64
+"""Bytes of memory that a line takes beside its text, about."""
+WATCHER = 'read -r word || kill -9 -- "-$0"'
+"""Shell commands that kill a process group when their input ends without a line, as it does when we end, however we end."""
 
 
 class ProgramError(Exception):
@@ -33,6 +43,42 @@ class ProgramError(Exception):
 
 class RefusalError(ProgramError):
     """Raised for a failure response to a command."""
+
+
+class Inbox:
+    """The lines that a program has written and nobody has read yet. None stands for their end. A full one makes `put` wait."""
+
+    def __init__(self) -> None:
+        self._lines: deque[bytes | None] = deque()
+        self._room = MOST_BYTES
+        self._closed = False
+        self._changed = threading.Condition()
+
+    def put(self, line: bytes | None) -> None:
+        """Adds a line as soon as there is room for it. Drops it once the inbox is closed."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._room > 0 or self._closed)
+            if not self._closed:
+                self._lines.append(line)
+                self._room -= len(line or b"") + LINE_COST
+                self._changed.notify_all()
+
+    def get(self, seconds: float) -> bytes | None:
+        """Returns the next line. Raises TimeoutError when none arrives within some seconds."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._lines, seconds):
+                raise TimeoutError
+            line = self._lines.popleft()
+            self._room += len(line or b"") + LINE_COST
+            self._changed.notify_all()
+            return line
+
+    def close(self) -> None:
+        """Forgets all lines, those to come too."""
+        with self._changed:
+            self._closed = True
+            self._lines.clear()
+            self._changed.notify_all()
 
 
 class Program:
@@ -85,17 +131,19 @@ class Program:
         """Ends the program if it runs, by force after `grace` seconds. The next command starts it anew."""
         if self._process is not None:
             self._finalizer.detach()
-            _end(self._process, grace)
+            _end(self._process, self._watcher, self._answers, grace)
             self._process = None
 
     def _start(self) -> None:
         pipe = subprocess.PIPE
         try:  # in a session of its own, so that Ctrl-C is ours alone, and helpers that it starts end with it
             process = subprocess.Popen(self.words, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+            self._watcher = _watcher(process)
         except OSError as error:
             raise ProgramError(f"cannot be started: {error.strerror}") from None
-        self._process, self._finalizer = process, weakref.finalize(self, _end, process, 0.0)
-        self._answers: SimpleQueue[bytes | None] = SimpleQueue()
+        self._answers = Inbox()
+        self._process = process
+        self._finalizer = weakref.finalize(self, _end, process, self._watcher, self._answers, 0.0)
         self._complaints: deque[bytes | None] = deque(maxlen=3)
         self._readers = [
             threading.Thread(target=_read, args=(process.stdout, self._answers.put), daemon=True),
@@ -120,16 +168,20 @@ class Program:
     def _answer(self, command: str, deadline: float, seconds: float, check: Callable[[], None]) -> tuple[bool, str]:
         """Returns whether the answer is a success, and its text."""
         lines: list[str] = []
+        size = 0
         while True:
             check()
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise ProgramError(f"has not answered {command!r} within {seconds:g} s")
             try:
-                arrived = self._answers.get(timeout=max(0.0, min(POLL, deadline - time.monotonic())))
-            except Empty:
-                if time.monotonic() >= deadline:
-                    raise ProgramError(f"has not answered {command!r} within {seconds:g} s") from None
+                arrived = self._answers.get(min(POLL, left))
+            except TimeoutError:
                 continue
             if arrived is None:
                 raise ProgramError(self._ended())
+            if len(arrived) > LONGEST_LINE:
+                raise ProgramError(f"answers {command!r} with a line without an end")
             line = arrived.decode(errors="replace").strip()
             if not lines and line and line[0] not in "=?":
                 raise ProgramError(f"answers {command!r} with {line[:60]!r}, which is no GTP")
@@ -137,16 +189,16 @@ class Program:
                 return lines[0][0] == "=", "\n".join([lines[0][1:].strip(), *lines[1:]]).strip()
             if line:
                 lines.append(line)
-            if len(lines) > MOST_LINES:
+                size += len(arrived)
+            if len(lines) > MOST_LINES or size > MOST_BYTES:
                 raise ProgramError(f"answers {command!r} without an end")
 
     def _ended(self) -> str:
         """Returns how the program has ended, with its last line on standard error."""
         assert self._process is not None
-        for reader in self._readers:
-            reader.join(POLL)
         try:
             status = f"has ended with status {self._process.wait(GRACE)}"
+            self._readers[1].join(GRACE)
         except subprocess.TimeoutExpired:
             status = "has closed its output"
         said = [line.decode(errors="replace").strip() for line in list(self._complaints) if line is not None]
@@ -155,7 +207,7 @@ class Program:
 
 
 def _read(file: IO[bytes], take: Callable[[bytes | None], None]) -> None:
-    """Passes each line of a file to `take` as it arrives, then None."""
+    """Passes each line of a file to `take` as it arrives, then None. A line that is too long comes in pieces."""
     rest = b""
     with file, suppress(OSError):
         while piece := file.read(LONGEST_LINE):
@@ -170,8 +222,21 @@ def _read(file: IO[bytes], take: Callable[[bytes | None], None]) -> None:
     take(None)
 
 
-def _end(process: subprocess.Popen[bytes], grace: float) -> None:
+def _watcher(process: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
+    """Starts the process that ends a program, with all that it has started, when this process ends."""
+    nowhere = subprocess.DEVNULL
+    words = ["/bin/sh", "-c", WATCHER, str(process.pid)]
+    try:
+        return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, start_new_session=True)
+    except OSError:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise
+
+
+def _end(process: subprocess.Popen[bytes], watcher: subprocess.Popen[bytes], inbox: Inbox, grace: float) -> None:
     """Sends `quit` to a program, waits `grace` seconds for its end, and kills it with all processes that it has started."""
+    inbox.close()
     assert process.stdin is not None
     with suppress(OSError):
         if grace:
@@ -183,3 +248,4 @@ def _end(process: subprocess.Popen[bytes], grace: float) -> None:
     with suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    watcher.communicate(b"ended\n")

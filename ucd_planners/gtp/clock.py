@@ -14,11 +14,15 @@ FEWEST = 10
 
 @dataclass(frozen=True)
 class Control:
-    """Main time, then periods of `byo_yomi` seconds for `stones` moves each. If both are 0, there is only main time."""
+    """Main time, then periods of `byo_yomi` seconds for `stones` moves each. If both are 0, there is only main time.
+
+    With `japanese` byo-yomi a period is for one move, and begins anew unless the move takes longer.
+    """
 
     main: float
     byo_yomi: float
     stones: int
+    japanese: bool = False
 
     @property
     def unlimited(self) -> bool:
@@ -38,9 +42,12 @@ class Clock:
             self._begin_period()
 
     def set(self, seconds: float, stones: int) -> None:
-        """Sets the time left: of the main time (0 stones), or of a period for `stones` moves."""
-        self.left, self.stones = seconds, stones
-        if seconds <= 0 and stones == 0:
+        """Sets the time left: of the main time (0 stones), or of a period for `stones` moves. It may be below zero.
+
+        In Japanese byo-yomi controllers send the number of periods left instead of the moves.
+        """
+        self.left, self.stones = seconds, min(stones, 1) if self.control.japanese else stones
+        if seconds == 0 and stones == 0:
             self._begin_period()
 
     def share(self, moves: int) -> float | None:
@@ -51,6 +58,8 @@ class Clock:
         """
         if self.control.unlimited:
             return None
+        if self.left < 0:
+            return LEAST
         if self.stones:
             share = self.left / self.stones
         else:

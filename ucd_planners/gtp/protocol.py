@@ -60,6 +60,27 @@ def colour_named(word: str) -> int:
     return named
 
 
+def exactly(count: int, words: list[str]) -> list[str]:
+    """Returns the first `count` words of a command; more are ignored. Raises GTPError for fewer."""
+    if len(words) < count:
+        raise GTPError("syntax error")
+    return words[:count]
+
+
+def whole_from(word: str) -> int:
+    """Returns a whole number, 0 or more. Raises GTPError for anything else."""
+    if not re.fullmatch(r"\d{1,9}", word, re.ASCII):
+        raise GTPError("syntax error")
+    return int(word)
+
+
+def real_from(word: str) -> float:
+    """Returns a decimal number. Raises GTPError for anything else."""
+    if not re.fullmatch(r"[+-]?(\d{1,9}(\.\d*)?|\.\d+)", word, re.ASCII):
+        raise GTPError("syntax error")
+    return float(word)
+
+
 class Reply:
     """The answer to one command. Lines written before its end are sent at once."""
 

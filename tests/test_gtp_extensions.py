@@ -1,0 +1,339 @@
+"""What boards and servers ask for: analysis as Sabaki reads it, a game as KGS plays it, KataGo's rules, GoGui's menu."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from gtp_talk import GO5, Talk
+
+from ucd_envs import registry
+from ucd_planners.gtp.clock import LAG, LEAST
+from ucd_planners.notation import planner_from
+from ucd_planners.planner import Planner
+
+WITH_PRIORS = "rave(initial=go_initial)"
+
+
+# Analysis.
+
+
+def read_by_sabaki(line: str) -> list[dict[str, Any]]:
+    """The variations of an info line: keys and values in pairs up to the moves, percent by the form of the number."""
+    found = []
+    for part in re.split(r"\s*info\s+", line)[1:]:
+        moves = re.search(r"(pass|[A-Za-z]\d+)(\s+(pass|[A-Za-z]\d+))*$", part.strip())
+        assert moves is not None, part
+        words = part.strip()[: moves.start()].split()
+        assert words.pop() == "pv"
+        assert len(words) % 2 == 0
+        each: dict[str, Any] = dict(zip(words[::2], words[1::2], strict=True))
+        each["percent"] = float(each["winrate"]) * (100 if "." in each["winrate"] else 0.01)
+        each["pv"] = moves[0].split()
+        found.append(each)
+    return found
+
+
+def lines_of(talk: Talk, command: str) -> list[list[dict[str, Any]]]:
+    """The info lines of an answer, which begins with = alone and ends with an empty line."""
+    head, *lines, last, end = talk(command).split("\n")
+    assert (head, last, end) == ("=", "", "")
+    return [read_by_sabaki(line) for line in lines if line.startswith("info ")]
+
+
+@pytest.mark.parametrize(
+    "command", ["lz-analyze b 1", "kata-analyze b 1", "kata-analyze B interval 1 ownership true rootInfo true"]
+)
+def test_an_analysis_is_read_as_sabaki_reads_it(command: str) -> None:
+    """F2-35: move, visits and percent of each variation, the best first, in either format."""
+    talk = Talk()
+    (variations,) = lines_of(talk, command)
+    assert sorted(each["move"] for each in variations) == sorted(
+        talk.engine.board.rules.initial_state().action_name(i) for i in range(26)
+    )
+    assert [int(each["order"]) for each in variations] == list(range(len(variations)))
+    assert all(each["pv"][0] == each["move"] for each in variations)
+    assert all(0 <= each["percent"] <= 100 for each in variations)
+    assert max(each["percent"] for each in variations) > 10
+    assert all("prior" not in each for each in variations)
+
+
+def test_the_two_formats_tell_the_same_numbers() -> None:
+    """F2-35: in hundredths of a percent, and from 0 to 1 with a point."""
+    leela, katago = (
+        {each["move"]: each for each in lines_of(Talk(), f"{kind}-genmove_analyze b 1")[-1]} for kind in ("lz", "kata")
+    )
+    assert leela.keys() == katago.keys()
+    for move, each in leela.items():
+        assert each["visits"] == katago[move]["visits"]
+        for key in ("winrate", "lcb"):
+            assert re.fullmatch(r"\d+", each[key])
+            assert re.fullmatch(r"[01]\.\d{6}", katago[move][key])
+            assert int(each[key]) == round(10_000 * float(katago[move][key]))
+
+
+@pytest.mark.parametrize("kind", ["lz", "kata"])
+def test_a_move_is_played_at_the_end_of_its_analysis(kind: str) -> None:
+    talk = Talk()
+    answer = talk(f"3 {kind}-genmove_analyze b 10")
+    played = re.fullmatch(r"=3\ninfo move [^\n]+\nplay (\S+)\n\n", answer)
+    assert played is not None
+    assert talk.stones() == {played[1]: "X"}
+
+
+def test_only_so_many_moves_are_told_as_asked() -> None:
+    for most, found in ((1, 1), (3, 3), (0, 1), (99, 26)):
+        assert len(lines_of(Talk(), f"kata-analyze b 1 minmoves 2 maxmoves {most}")[0]) == found
+
+
+def test_the_lower_bound_is_wilsons() -> None:
+    """The lower end for 1 win in 1 playout is 1 / (1 + 1.96^2) = 0.2065, and 0 for none."""
+    told = {(each["winrate"], each["lcb"]) for each in lines_of(Talk(), "lz-genmove_analyze b 1")[0] if each["visits"] == "1"}
+    assert told <= {("10000", "2065"), ("0", "0")} != set()
+
+
+@pytest.mark.parametrize("command", ["lz-analyze b 1", "kata-analyze b 1"])
+def test_initial_statistics_are_told_as_priors(command: str) -> None:
+    """F2-35: shares of the payoffs that they give to the 79 moves: 3 to the points around the last stones, else 1."""
+    talk = Talk(settings={"size": 9}, planner=planner_from(WITH_PRIORS, playouts=300, seed=1))
+    for line in ("play b e5", "play w c3", "play b c4"):
+        talk.text(line)
+    variations = lines_of(talk, command.replace(" b ", " w "))[0]
+    unit = 1.0 if "kata" in command else 10_000.0
+    priors = {each["move"]: float(each["prior"]) / unit for each in variations}
+    known = dict.fromkeys(("B4", "D4", "D3", "B3"), 3 / 87)
+    assert known.keys() <= priors.keys()
+    assert priors == {move: pytest.approx(known.get(move, 1 / 87), abs=1e-4) for move in priors}
+
+
+def test_the_shares_of_initial_statistics_are_those_of_the_moves() -> None:
+    """Before and after the search has put the tried actions first."""
+    state = registry.make_rules("go", size=9).initial_state()
+    for name in ("E5", "C3", "C4"):
+        state = state.after(state.action_named(name))
+    early, late = (planner_from(WITH_PRIORS, playouts=count, seed=1).search(state) for count in (1, 500))
+    assert early.priors is not None
+    assert late.priors is not None
+    assert early.priors.tolist() == late.priors.tolist()
+    assert early.priors.sum() == pytest.approx(1)
+    best = {state.action_name(int(action)) for action in early.actions[early.priors == early.priors.max()]}
+    assert best == {"B4", "D4", "D3", "B3"}
+
+
+def test_moves_of_which_nothing_is_known_have_equal_shares() -> None:
+    result = planner_from(WITH_PRIORS, playouts=1, seed=1).search(registry.make_rules("go", size=5).initial_state())
+    assert result.priors is not None
+    assert result.priors.tolist() == [1 / 26] * 26
+
+
+# KGS.
+
+
+def test_a_client_of_kgs_finishes_a_game() -> None:
+    """F2-35: the commands that kgsGtp sends, none of them refused; White passes from the tenth move on."""
+    talk = Talk(planner=planner_from("uct", playouts=30, seed=2))
+    known = talk.text("list_commands").split("\n")
+    assert {"kgs-time_settings", "kgs-game_over", "final_status_list", "time_left", "place_free_handicap"} <= set(known)
+    for line in (
+        *("protocol_version", "name", "version", "boardsize 5", "kgs-time_settings byoyomi 1 1 5", "komi 6.5", "clear_board"),
+        *("boardsize 5", "komi 6.5", "clear_board"),
+    ):
+        talk.text(line)
+    rules, passes = talk.engine.board.rules, 0
+    for turn in range(rules.max_plies):
+        colour = "bw"[turn % 2]
+        for each in "bw":
+            talk.text(f"time_left {each} {'0 0' if turn < 2 else '1 5'}")
+        if colour == "b":
+            move = talk.text("genmove b")
+            assert move.lower() != "resign"
+        else:
+            board = talk.engine.board
+            move = "pass" if turn > 10 else board.state.action_name(board.state.legal_actions()[0])
+            talk.text(f"play w {move}")
+        passes = passes + 1 if move.lower() == "pass" else 0
+        if passes == 2:
+            break
+    assert talk.engine.board.state.over
+    alive = talk.text("final_status_list alive").split()
+    assert sorted(alive) == sorted(talk.stones())
+    assert (talk.text("final_status_list dead"), talk.text("final_status_list seki")) == ("", "")
+    assert re.fullmatch(r"0|[BW]\+[\d.]+", talk.text("final_score"))
+    talk.text("kgs-game_over")
+    talk.text("clear_board")
+    assert talk.stones() == {}
+    talk.text("quit")
+    assert talk.engine.left
+
+
+def test_living_stones_are_told_chain_by_chain() -> None:
+    talk = Talk()
+    for line in ("play b a1", "play b a2", "play w b1", "play b c3", "play b d4", "play w e4", "play w e5"):
+        talk.text(line)
+    lines = talk.text("final_status_list alive").split("\n")
+    assert {frozenset(line.split()) for line in lines} == {
+        frozenset(chain.split()) for chain in ("A1 A2", "B1", "C3", "D4", "E4 E5")
+    }
+    assert sum(len(line.split()) for line in lines) == 7
+    assert talk.refused("final_status_list") == "syntax error"
+    assert talk.refused("final_status_list lost") == "syntax error"
+
+
+@pytest.mark.parametrize(
+    ("line", "left", "share"),
+    [
+        ("kgs-time_settings absolute 130", "", 10 - LAG),
+        ("kgs-time_settings canadian 0 30 10", "", 3 - LAG),
+        ("kgs-time_settings canadian 0 30 10", "time_left b 12 4", 3 - LAG),
+        ("kgs-time_settings byoyomi 0 30 5", "", 30 - LAG),
+        ("kgs-time_settings byoyomi 0 30 5", "time_left b 20 5", 20 - LAG),
+        ("kgs-time_settings byoyomi 130 30 5", "", 30 - LAG),
+        ("kgs-time_settings byoyomi 130 30 0", "", 10 - LAG),
+        ("kgs-time_settings byoyomi 60.5 2.5 5", "time_left b 0 0", 2.5 - LAG),
+        ("kgs-time_settings none", "", None),
+        ("time_settings 130 0 0", "kgs-time_settings none", None),
+        ("time_settings 32.5 0 0", "", 2.5 - LAG),
+        ("time_settings -5 0 0", "", LEAST),
+        ("time_settings -1 2 1", "", 2 - LAG),
+        ("time_left b -1 5", "", LEAST),
+        ("time_left b 2.5 1", "", 2.5 - LAG),
+        ("time_settings 60 30 1", "time_left b -0.25 0", LEAST),
+        ("time_settings 60 30 1", "time_left b +.5 1", 0.5 - LAG),
+    ],
+)
+def test_times_are_taken_as_servers_send_them(
+    line: str, left: str, share: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F2-34, F2-35: fractions and times below zero too. 26 legal moves are 13 of the own ones to come."""
+    found, search = [], Planner.search
+
+    def brief(self: Planner, env: Any, *, seconds: Any = None, progress: Any = None) -> Any:
+        found.append(seconds)
+        return search(self, env, playouts=1)
+
+    monkeypatch.setattr(Planner, "search", brief)
+    talk = Talk()
+    for each in (line, left, "genmove b"):
+        if each:
+            talk.text(each)
+    assert found == [share if share is None else pytest.approx(share)]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "",
+        " fischer 1 2 3",
+        " absolute",
+        " absolute x",
+        " canadian 1 2",
+        " canadian 1 2 x",
+        " byoyomi 1 2 2.5",
+        " byoyomi 1 inf 2",
+    ],
+)
+def test_times_of_no_kind_are_refused(words: str) -> None:
+    assert Talk().refused(f"kgs-time_settings{words}") == "syntax error"
+
+
+# Rules, komi and the rest.
+
+
+@pytest.mark.parametrize(
+    ("words", "ko", "suicide"),
+    [
+        ("tromp-taylor", "POSITIONAL", True),
+        ("chinese", "SIMPLE", False),
+        ("Chinese-OGS", "POSITIONAL", False),
+        ("chinese-kgs", "POSITIONAL", False),
+        ("aga", "SITUATIONAL", False),
+        ("bga", "SITUATIONAL", False),
+        ("new_zealand", "SITUATIONAL", True),
+        ('{"ko":"SITUATIONAL"}', "SITUATIONAL", True),
+        ('{"suicide": false}', "POSITIONAL", False),
+        (
+            '{"ko":"SIMPLE","scoring":"AREA","tax":"NONE","suicide":false,"hasButton":false,"whiteHandicapBonus":"0"}',
+            "SIMPLE",
+            False,
+        ),
+    ],
+)
+def test_katagos_rules_are_set_and_told(words: str, ko: str, suicide: bool) -> None:
+    """F2-35: a part of the JSON changes only that part; stones stay."""
+    talk = Talk(settings=GO5 | {"ko": "positional", "suicide": True})
+    talk.text("play b c3")
+    talk.text(f"kata-set-rules {words}")
+    told = json.loads(talk.text("kata-get-rules"))
+    assert told == {
+        "ko": ko,
+        "suicide": suicide,
+        "scoring": "AREA",
+        "tax": "NONE",
+        "hasButton": False,
+        "whiteHandicapBonus": "0",
+    }
+    assert talk.stones() == {"C3": "X"}
+    settings = talk.engine.board.rules.settings
+    assert (settings["ko"].upper(), settings["suicide"]) == (ko, suicide)
+    talk.text(f"kata-set-rules {json.dumps(told)}")
+    assert json.loads(talk.text("kata-get-rules")) == told
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("japanese", "korean", "stone-scoring", "aga-button", "[]", "3", "{", '{"ko":"EVENTUAL"}', '{"ko":["SIMPLE"]}', "{}x"),
+        *(
+            '{"scoring":"TERRITORY"}',
+            '{"tax":"ALL"}',
+            '{"hasButton":true}',
+            '{"suicide":1}',
+            '{"whiteHandicapBonus":"N"}',
+            "[" * 9000,
+        ),
+    ],
+)
+def test_rules_that_we_do_not_have_are_refused(words: str) -> None:
+    assert Talk().refused(f"kata-set-rules {words}") == f"unsupported rules: {words[:200]}"
+
+
+def test_rules_must_be_named() -> None:
+    assert Talk().refused("kata-set-rules") == "syntax error"
+
+
+def test_komi_is_told() -> None:
+    talk = Talk()
+    talk.text("komi 6.5")
+    assert talk.text("get_komi") == "6.5"
+    talk.text("komi -7")
+    assert talk.text("get_komi") == "-7"
+
+
+def test_games_without_points_have_no_commands_about_them() -> None:
+    talk = Talk("hex", {"size": 3})
+    for line in ("final_status_list alive", "get_komi", "kata-get-rules", "kata-set-rules chinese"):
+        assert talk.refused(line) == "unknown command"
+
+
+@pytest.mark.parametrize(("game", "settings", "count"), [("go", GO5, 7), ("hex", {"size": 3}, 4)])
+def test_each_command_of_goguis_menu_is_answered(game: str, settings: dict[str, Any], count: int) -> None:
+    """F2-35: type, label and command; %c stands for a colour."""
+    talk = Talk(game, settings)
+    entries = [line.split("/") for line in talk.text("gogui-analyze_commands").split("\n")]
+    assert len(entries) == count
+    assert all(len(entry) == 3 and entry[0] in ("string", "plist", "hstring") for entry in entries)
+    for _, _, command in entries:
+        if command == "final_score" and game == "hex":
+            assert talk.refused(command) == "cannot score"  # before the end there is no result
+        else:
+            talk.text(command.replace("%c", "b"))
+
+
+def test_the_time_of_the_processor_grows() -> None:
+    talk = Talk(planner=planner_from("uct", playouts=20_000, seed=1))
+    talk.text("genmove b")
+    before = float(talk.text("cputime"))
+    talk.text("genmove w")
+    assert 0 < before < float(talk.text("cputime"))
