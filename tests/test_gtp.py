@@ -832,6 +832,11 @@ def test_a_file_that_is_not_there_cannot_be_loaded(talk: Talk) -> None:
     assert talk.refused("loadsgf /no/such.sgf") == "cannot load file: No such file or directory"
 
 
+@pytest.mark.parametrize("path", ["/dev/zero", "/"])
+def test_what_is_no_file_cannot_be_loaded(path: str, talk: Talk) -> None:
+    assert talk.refused(f"loadsgf {path}") == "cannot load file: not a regular file"
+
+
 @pytest.mark.parametrize("text", ["", "no record", "(;GM[11]SZ[5];B[a1])", "(;GM[1]SZ[5];B[aa];W[aa])", "(;GM[1]SZ[99])"])
 def test_what_is_no_record_of_the_game_cannot_be_loaded(text: str, tmp_path: Path, talk: Talk) -> None:
     """B022, B037."""

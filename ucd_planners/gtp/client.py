@@ -33,7 +33,7 @@ MOST_BYTES = 2**20
 """Limit on the bytes of one answer, and of the lines that wait to be read."""
 LINE_COST = 64
 """Bytes of memory that a line takes beside its text, about."""
-WATCHER = 'read -r word || kill -9 -- "-$0"'
+WATCHER = 'read -r word || kill -s KILL -- "-$0"'
 """Shell commands that kill a process group when their input ends without a line, as it does when we end, however we end."""
 
 
