@@ -138,10 +138,10 @@ class Board:
         file does not tell are those of the settings. Raises GTPError."""
         from ucd_envs.formats import sgf
 
-        if Path(path).exists() and not Path(path).is_file():
-            raise GTPError("cannot load file: not a regular file")
         kept = {key: value for key, value in self.settings.items() if key in UNTOLD}
         try:
+            if Path(path).exists() and not Path(path).is_file():
+                raise ValueError("not a regular file")
             record = sgf.load(Path(path), stop, registry.versioned(self.game).rpartition("_v")[0], defaults=kept)
         except (ValueError, OSError, ImportError) as error:
             raise GTPError(f"cannot load file: {getattr(error, 'strerror', None) or error}") from None

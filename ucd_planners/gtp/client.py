@@ -33,8 +33,8 @@ MOST_BYTES = 2**20
 """Limit on the bytes of one answer, and of the lines that wait to be read."""
 LINE_COST = 64
 """Bytes of memory that a line takes beside its text, about."""
-WATCHER = 'read -r word || kill -s KILL -- "-$0"'
-"""Shell commands that kill a process group when their input ends without a line, as it does when we end, however we end."""
+WATCHER = ("/bin/sh", "-c", "trap '' 1 2 3 15; read -r word; kill -s KILL 0")
+"""A process that kills its process group once its input ends, as it does when this process ends, by whatever signal."""
 
 
 class ProgramError(Exception):
@@ -135,10 +135,8 @@ class Program:
             self._process = None
 
     def _start(self) -> None:
-        pipe = subprocess.PIPE
-        try:  # in a session of its own, so that Ctrl-C is ours alone, and helpers that it starts end with it
-            process = subprocess.Popen(self.words, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
-            self._watcher = _watcher(process)
+        try:
+            self._watcher, process = _started(self.words)
         except OSError as error:
             raise ProgramError(f"cannot be started: {error.strerror}") from None
         self._answers = Inbox()
@@ -222,15 +220,18 @@ def _read(file: IO[bytes], take: Callable[[bytes | None], None]) -> None:
     take(None)
 
 
-def _watcher(process: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
-    """Starts the process that ends a program, with all that it has started, when this process ends."""
-    nowhere = subprocess.DEVNULL
-    words = ["/bin/sh", "-c", WATCHER, str(process.pid)]
+def _started(words: list[str]) -> tuple[subprocess.Popen[bytes], subprocess.Popen[bytes]]:
+    """Returns a watcher and a program in its process group, which Ctrl-C does not reach. Raises OSError, and leaves neither.
+
+    The watcher comes first, so that no program is ever without one. Its group keeps its number until the watcher is waited
+    for, so that no signal to the group reaches a stranger.
+    """
+    pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+    watcher = subprocess.Popen(WATCHER, stdin=pipe, stdout=nowhere, stderr=nowhere, process_group=0)
     try:
-        return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, start_new_session=True)
-    except OSError:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        return watcher, subprocess.Popen(words, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe, process_group=watcher.pid)
+    except BaseException:
+        watcher.communicate()
         raise
 
 
@@ -246,6 +247,7 @@ def _end(process: subprocess.Popen[bytes], watcher: subprocess.Popen[bytes], inb
     with suppress(subprocess.TimeoutExpired):
         process.wait(grace)
     with suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)
+        os.killpg(watcher.pid, signal.SIGKILL)
+    process.kill()
     process.wait()
-    watcher.communicate(b"ended\n")
+    watcher.communicate()
