@@ -9,6 +9,11 @@ from pathlib import Path
 
 from ucd_planners.gtp.client import Program
 
+PATIENCE = 600
+"""Seconds until something that surely comes is given up, however busy the machine is."""
+SILENCE = "print('silent', file=log)\ntime.sleep(600)"
+"""What a fake does that says nothing more."""
+NOTES = ("pid", "silent")
 FAKE = """
 import os, sys, time
 log = open({log!r}, "a", buffering=1)
@@ -55,21 +60,21 @@ class Fake:
     @property
     def text(self) -> str:
         """The program as an agent of a match."""
-        return self.patient(20)
-
-    def patient(self, seconds: float) -> str:
-        """The program as an agent with so long for a move."""
-        return f'gtp("{self.command}", timeout={seconds})'
+        return f'gtp("{self.command}", timeout={PATIENCE})'
 
     def program(self) -> Program:
         return Program(self.command)
 
     def told(self) -> list[str]:
-        return [line for line in self.log.read_text().splitlines() if not line.startswith("pid")]
+        return [line for line in self.log.read_text().splitlines() if not line.startswith(NOTES)]
 
     def pids(self) -> list[int]:
         """Of its processes, in order of their start."""
         return [int(line.split()[1]) for line in self.log.read_text().splitlines() if line.startswith("pid")]
+
+    def monotonic(self) -> float:
+        """A clock that stands still, until an hour passes whenever a process falls silent."""
+        return 3600.0 * self.log.read_text().splitlines().count("silent")
 
 
 def alive(pid: int) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gtp_fake import PATIENCE
 from gtp_talk import GO5, Talk
 
 import ucd_envs
@@ -852,7 +853,7 @@ COMMAND = [sys.executable, "-m", "ucd_planners.cli", "gtp"]
 
 
 def piped(text: bytes, *options: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([*COMMAND, *options], input=text, capture_output=True, timeout=60)
+    return subprocess.run([*COMMAND, *options], input=text, capture_output=True, timeout=PATIENCE)
 
 
 def test_the_command_speaks_gtp() -> None:
@@ -874,7 +875,7 @@ def test_an_analysis_goes_on_until_the_next_line() -> None:
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
         assert run.stdin
         assert run.stdout
-        watchdog = threading.Timer(60, run.kill)
+        watchdog = threading.Timer(PATIENCE, run.kill)
         watchdog.start()
         run.stdin.write("lz-analyze b 1\n")
         run.stdin.flush()
@@ -900,7 +901,7 @@ def test_ctrl_c_ends_it_without_a_traceback() -> None:
         run.stdin.flush()
         run.stdout.readline()
         run.send_signal(signal.SIGINT)
-        assert run.wait(20) == 130
+        assert run.wait(PATIENCE) == 130
         assert run.stderr.read() == b"ucd: stopped\n"
 
 

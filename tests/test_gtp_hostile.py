@@ -10,9 +10,10 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from gtp_fake import Fake, alive, gone
+from gtp_fake import PATIENCE, Fake, alive, gone
 
 from ucd_planners.gtp import client
 from ucd_planners.gtp.client import LINE_COST, LONGEST_LINE, MOST_BYTES, Inbox, Program, ProgramError
@@ -49,7 +50,7 @@ def test_a_full_inbox_makes_its_writer_wait(size: int) -> None:
     writer.start()
     most = MOST_BYTES // (size + LINE_COST) + 1
     for taken in range(1, 5 * most):
-        assert inbox.get(60) == b"x" * size
+        assert inbox.get(PATIENCE) == b"x" * size
         assert put[0] <= most + taken
     inbox.close()
     while put[0] < 5 * most + 10**4:  # the closed inbox takes and drops everything
@@ -87,7 +88,7 @@ def test_a_hostile_program_takes_neither_time_nor_memory(kind: str, monkeypatch:
     code, reason = HOSTILE[kind]
     program = Program(script(f"import sys\nsys.stdin.readline()\n{code}"))
     with pytest.raises(ProgramError) as error:
-        program.ask("name", 0.3 if "0.3" in reason else 20)
+        program.ask("name", 0.3 if "0.3" in reason else PATIENCE)
     assert str(error.value) == reason
     assert not program.running
 
@@ -96,15 +97,15 @@ def test_a_hostile_program_takes_neither_time_nor_memory(kind: str, monkeypatch:
 def test_what_follows_an_answer_fills_no_memory(flood: str) -> None:
     """F2-37: a program answers and then writes for ever; the pipe is full, and about a megabyte waits here."""
     program = Program(script(f"import sys\nsys.stdin.readline()\nprint('= x\\n')\nwhile True: print('{flood}')"))
-    assert program.ask("name", 20) == "x"
+    assert program.ask("name", PATIENCE) == "x"
     assert program._process is not None
     pid, inbox = program._process.pid, program._answers
     with inbox._changed:
-        assert inbox._changed.wait_for(lambda: inbox._room <= 0, 60)
+        assert inbox._changed.wait_for(lambda: inbox._room <= 0, PATIENCE)
         assert inbox._room > -LONGEST_LINE - 2 * LINE_COST
     assert program._readers[0].is_alive()
     program.close(0.0)
-    program._readers[0].join(60)
+    program._readers[0].join(PATIENCE)
     assert not program._readers[0].is_alive()
     assert gone(pid)
 
@@ -112,7 +113,7 @@ def test_what_follows_an_answer_fills_no_memory(flood: str) -> None:
 def test_a_program_that_never_stops_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """F2-37: by the clock that the deadline is read from, looked at with every line."""
     now = [100.0]
-    monkeypatch.setattr(client.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(client, "time", SimpleNamespace(monotonic=lambda: now[0]))
 
     def tick() -> None:
         now[0] += 1.0
@@ -129,7 +130,7 @@ PARENT = """
 import sys, time
 from ucd_planners.gtp.client import Program
 program = Program({command!r})
-program.ask("name", 60)
+program.ask("name", 600)
 print("ready", flush=True)
 time.sleep(600)
 """
@@ -154,8 +155,7 @@ def test_programs_end_with_us(number: int, stubborn: bool, tmp_path: Path) -> No
     assert [gone(pid) for pid in pids] == [True, True]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(("number", "jobs"), [(signal.SIGTERM, 2), (signal.SIGKILL, 1), (signal.SIGKILL, 2)])
 def test_programs_end_with_a_match(number: int, jobs: int, tmp_path: Path) -> None:
     """F2-38: those of worker processes too."""
     fake = Fake(tmp_path, "if command == 'genmove': time.sleep(600)")
@@ -175,29 +175,45 @@ def test_programs_end_with_a_match(number: int, jobs: int, tmp_path: Path) -> No
 def test_the_watcher_ends_with_its_program(tmp_path: Path) -> None:
     fake = Fake(tmp_path)
     program = fake.program()
-    program.ask("name", 20)
+    program.ask("name", PATIENCE)
     watcher = program._watcher
-    assert alive(watcher.pid)
-    program.close()
-    assert watcher.returncode == 0
+    assert os.getpgid(fake.pids()[0]) == os.getpgid(watcher.pid) != os.getpgid(0)
+    program.close(PATIENCE)
+    assert watcher.returncode == -signal.SIGKILL
     assert fake.told() == ["name", "quit"]
 
 
-def test_a_program_without_a_watcher_is_not_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The machine has room for one process more, but not for two."""
-    fake = Fake(tmp_path)
+@pytest.mark.parametrize("group", [True, False])
+def test_a_program_that_leaves_its_group_is_ended_too(group: bool, tmp_path: Path) -> None:
+    """F2-38: and so is one that has sent its group the signals that can be ignored."""
+    act = "os.setsid()" if group else "import signal\nsignal.signal(15, signal.SIG_IGN)\nos.killpg(0, 15)"
+    fake = Fake(tmp_path, start=act)
+    program = fake.program()
+    program.ask("name", PATIENCE)
+    assert program._watcher.poll() is None
+    program.close(0.0)
+    assert gone(fake.pids()[0])
+
+
+@pytest.mark.parametrize("error", [BlockingIOError(11, "no room"), KeyboardInterrupt()])
+@pytest.mark.parametrize("room", [0, 1])
+def test_no_process_is_left_of_a_start_that_fails(room: int, error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+    """F2-38: the machine has room for no process, or for the watcher alone, or Ctrl-C comes in between."""
     started, popen = [], subprocess.Popen
 
     def scarce(words: list[str], **options: object) -> object:
-        if words[0] == "/bin/sh":
-            raise BlockingIOError(11, "Resource temporarily unavailable")
+        if len(started) == room:
+            raise error
         started.append(popen(words, **options))  # type: ignore[call-overload]
         return started[-1]
 
     monkeypatch.setattr(client.subprocess, "Popen", scarce)
-    with pytest.raises(ProgramError, match=r"\Acannot be started: Resource temporarily unavailable\Z"):
-        fake.program().ask("name", 20)
-    assert [process.returncode for process in started] == [-signal.SIGKILL]
+    program = Program(script(""))
+    with pytest.raises((ProgramError, KeyboardInterrupt)) as raised:
+        program.ask("name", PATIENCE)
+    assert str(raised.value) == ("cannot be started: no room" if isinstance(error, OSError) else "")
+    assert not program.running
+    assert [process.returncode for process in started] == [-signal.SIGKILL] * room
 
 
 # Chance.

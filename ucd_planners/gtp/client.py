@@ -118,8 +118,9 @@ class Program:
         try:
             if self._process is None:
                 self._start()
+            deadline = time.monotonic() + seconds
             self._send(command)
-            good, text = self._answer(command, time.monotonic() + seconds, seconds, check)
+            good, text = self._answer(command, deadline, seconds, check)
         except BaseException:
             self.close(0.0)
             raise

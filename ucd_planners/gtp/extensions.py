@@ -15,7 +15,7 @@ from ucd_planners.gtp.analysis import katago
 from ucd_planners.gtp.board import Board
 from ucd_planners.gtp.clock import Control
 from ucd_planners.gtp.commands import Command, Words, analysis_in, told_move_in
-from ucd_planners.gtp.protocol import GTPError, Reply, exactly, real_from, whole_from
+from ucd_planners.gtp.protocol import GTPError, Reply, colour_named, exactly, real_from, whole_from
 from ucd_planners.gtp.session import Session
 
 STATUSES = ("alive", "seki", "dead")
@@ -148,6 +148,12 @@ def kgs_time_settings(session: Session, words: Words, reply: Reply) -> str:
     return ""
 
 
+def genmove_cleanup(session: Session, words: Words, reply: Reply) -> str:
+    """Chooses a move for a colour and plays it, also after both have passed, until all stones count as alive."""
+    (colour,) = exactly(1, words)
+    return session.moved(colour_named(colour), cleanup=True)
+
+
 def game_over(session: Session, words: Words, reply: Reply) -> str:
     """Takes note that the game on the server is over: nothing is left to do."""
     return ""
@@ -171,6 +177,7 @@ EXTENSIONS = {
     "kata-analyze": Command(analysis_in(katago)),
     "kata-genmove_analyze": Command(told_move_in(katago)),
     "kgs-time_settings": Command(kgs_time_settings),
+    "kgs-genmove_cleanup": Command(genmove_cleanup, with_points),
     "kgs-game_over": Command(game_over),
     "gogui-analyze_commands": Command(analyze_commands),
     "cputime": Command(cputime),

@@ -55,9 +55,13 @@ class Session:
             raise KeyboardInterrupt
         return found
 
-    def choice(self, player: int, timed: bool, watch: Watch | None = None) -> int | None:
-        """Returns the action for a player, or None to resign. Raises GTPError for a finished game without passes."""
-        if self.board.state.over:
+    def choice(self, player: int, timed: bool, watch: Watch | None = None, cleanup: bool = False) -> int | None:
+        """Returns the action for a player, or None to resign. Raises GTPError for a finished game without passes.
+
+        In a game that is over it passes, or with `cleanup` searches where passes alone have ended the game.
+        """
+        state = self.board.facing(player) if cleanup else self.board.state
+        if state.over:
             action = self.board.passing()
             if action is None:
                 raise GTPError("the game is over")
@@ -73,9 +77,9 @@ class Session:
             return None
         return found.action
 
-    def moved(self, player: int, watch: Watch | None = None) -> str:
-        """Chooses a move and plays it. Returns its text."""
-        action = self.choice(player, True, watch)
+    def moved(self, player: int, watch: Watch | None = None, cleanup: bool = False) -> str:
+        """Chooses a move as `choice` does and plays it. Returns its text."""
+        action = self.choice(player, True, watch, cleanup)
         if action is None:
             return RESIGN
         name = self.board.state.action_name(action)
