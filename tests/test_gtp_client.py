@@ -34,7 +34,7 @@ from ucd_planners.notation import parse, planner_from
 def test_a_question_has_its_answer(tmp_path: Path) -> None:
     program = Fake(tmp_path).program()
     assert not program.running
-    assert [program.ask("boardsize 3", PATIENCE), program.ask("genmove b", PATIENCE), program.ask("genmove w", PATIENCE)] == ["", "a1", "b1"]
+    assert [program.ask(line, PATIENCE) for line in ("boardsize 3", "genmove b", "genmove w")] == ["", "a1", "b1"]
     program.close()
     assert not program.running
 

@@ -1,12 +1,16 @@
-"""What boards and servers ask for: analysis as Sabaki reads it, a game as KGS plays it, KataGo's rules, GoGui's menu."""
+"""What boards and servers ask for: analysis as a board shows it, a game as KGS plays it, KataGo's rules, GoGui's menu."""
 
 from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+import threading
 from typing import Any
 
 import pytest
+from gtp_fake import PATIENCE
 from gtp_talk import GO5, Talk
 
 from ucd_envs import registry
@@ -20,18 +24,19 @@ WITH_PRIORS = "rave(initial=go_initial)"
 # Analysis.
 
 
-def read_by_sabaki(line: str) -> list[dict[str, Any]]:
-    """The variations of an info line: keys and values in pairs up to the moves, percent by the form of the number."""
+def variations(line: str) -> list[dict[str, Any]]:
+    """The variations of a line: `info`, keys and values in any order, and `pv` with all moves to the next `info`.
+
+    A win rate with a point is from 0 to 1, another in hundredths of a percent; `percent` is either.
+    """
+    assert line.startswith("info ")
     found = []
-    for part in re.split(r"\s*info\s+", line)[1:]:
-        moves = re.search(r"(pass|[A-Za-z]\d+)(\s+(pass|[A-Za-z]\d+))*$", part.strip())
-        assert moves is not None, part
-        words = part.strip()[: moves.start()].split()
-        assert words.pop() == "pv"
-        assert len(words) % 2 == 0
+    for part in f" {line}".split(" info ")[1:]:
+        pairs, _, moves = part.partition(" pv ")
+        words = pairs.split()
         each: dict[str, Any] = dict(zip(words[::2], words[1::2], strict=True))
         each["percent"] = float(each["winrate"]) * (100 if "." in each["winrate"] else 0.01)
-        each["pv"] = moves[0].split()
+        each["pv"] = moves.split()
         found.append(each)
     return found
 
@@ -40,24 +45,24 @@ def lines_of(talk: Talk, command: str) -> list[list[dict[str, Any]]]:
     """The info lines of an answer, which begins with = alone and ends with an empty line."""
     head, *lines, last, end = talk(command).split("\n")
     assert (head, last, end) == ("=", "", "")
-    return [read_by_sabaki(line) for line in lines if line.startswith("info ")]
+    return [variations(line) for line in lines if line.startswith("info ")]
 
 
 @pytest.mark.parametrize(
     "command", ["lz-analyze b 1", "kata-analyze b 1", "kata-analyze B interval 1 ownership true rootInfo true"]
 )
-def test_an_analysis_is_read_as_sabaki_reads_it(command: str) -> None:
+def test_an_analysis_is_read_as_boards_read_it(command: str) -> None:
     """F2-35: move, visits and percent of each variation, the best first, in either format."""
     talk = Talk()
-    (variations,) = lines_of(talk, command)
-    assert sorted(each["move"] for each in variations) == sorted(
+    (found,) = lines_of(talk, command)
+    assert sorted(each["move"] for each in found) == sorted(
         talk.engine.board.rules.initial_state().action_name(i) for i in range(26)
     )
-    assert [int(each["order"]) for each in variations] == list(range(len(variations)))
-    assert all(each["pv"][0] == each["move"] for each in variations)
-    assert all(0 <= each["percent"] <= 100 for each in variations)
-    assert max(each["percent"] for each in variations) > 10
-    assert all("prior" not in each for each in variations)
+    assert [int(each["order"]) for each in found] == list(range(len(found)))
+    assert all(each["pv"][0] == each["move"] for each in found)
+    assert all(0 <= each["percent"] <= 100 for each in found)
+    assert max(each["percent"] for each in found) > 10
+    assert all("prior" not in each for each in found)
 
 
 def test_the_two_formats_tell_the_same_numbers() -> None:
@@ -100,9 +105,9 @@ def test_initial_statistics_are_told_as_priors(command: str) -> None:
     talk = Talk(settings={"size": 9}, planner=planner_from(WITH_PRIORS, playouts=300, seed=1))
     for line in ("play b e5", "play w c3", "play b c4"):
         talk.text(line)
-    variations = lines_of(talk, command.replace(" b ", " w "))[0]
+    found = lines_of(talk, command.replace(" b ", " w "))[0]
     unit = 1.0 if "kata" in command else 10_000.0
-    priors = {each["move"]: float(each["prior"]) / unit for each in variations}
+    priors = {each["move"]: float(each["prior"]) / unit for each in found}
     known = dict.fromkeys(("B4", "D4", "D3", "B3"), 3 / 87)
     assert known.keys() <= priors.keys()
     assert priors == {move: pytest.approx(known.get(move, 1 / 87), abs=1e-4) for move in priors}
@@ -128,44 +133,171 @@ def test_moves_of_which_nothing_is_known_have_equal_shares() -> None:
     assert result.priors.tolist() == [1 / 26] * 26
 
 
+# Boards.
+
+
+class Screen:
+    """A board like Sabaki's on the screen: it numbers its commands, shows an analysis until something else is to be said, and
+    ends the analysis by saying it."""
+
+    def __init__(self, *options: str) -> None:
+        words = [sys.executable, "-m", "ucd_planners.cli", "gtp", *options]
+        self.engine = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.number = 0
+        self.analyzes = False
+        self.guard = threading.Timer(PATIENCE, self.engine.kill)
+        self.guard.start()
+        self.commands = self.ask("list_commands").split("\n")
+
+    def send(self, line: str) -> None:
+        """Sends a command. An analysis before it is read to its end."""
+        assert self.engine.stdin is not None
+        self.number += 1
+        self.engine.stdin.write(f"{self.number} {line}\n")
+        self.engine.stdin.flush()
+        while self.analyzes and (read := self.read()):
+            assert read.startswith("info ")
+        self.analyzes = False
+
+    def read(self) -> str:
+        """A line without its end, which must be there."""
+        assert self.engine.stdout is not None
+        line = self.engine.stdout.readline()
+        assert line.endswith("\n"), "the engine has ended"
+        return line[:-1]
+
+    def ask(self, line: str) -> str:
+        """The text of a good answer to a command."""
+        self.send(line)
+        first = self.read()
+        sign = f"={self.number}"
+        assert first == sign or first.startswith(f"{sign} "), (line, first)
+        return "\n".join([first[len(sign) + 1 :], *iter(self.read, "")])
+
+    def analyze(self, colour: str, lines: int) -> list[list[dict[str, Any]]]:
+        """The variations of the first lines of an analysis, which goes on."""
+        kind = next(name for name in ("kata-analyze", "lz-analyze") if name in self.commands)
+        self.send(f"{kind} {colour} interval 1")
+        assert self.read() == f"={self.number}"
+        self.analyzes = True
+        return [variations(self.read()) for _ in range(lines)]
+
+    def close(self) -> int:
+        """Quits, and returns the status of the engine."""
+        assert self.ask("quit") == ""
+        with self.engine:
+            status = self.engine.wait()
+        self.guard.cancel()
+        return status
+
+
+def test_a_board_analyzes_and_plays_a_game() -> None:
+    """F2-35: each move is the best of the analysis before it, whose visits grow and whose lines end where others may play."""
+    screen = Screen("--game", "hex", "--size", "4", "--planner", "uct(c=0.4)", "--seed", "1")
+    try:
+        for turn in range(4):
+            colour = "BW"[turn % 2]
+            first, second, third = screen.analyze(colour, 3)
+            visits = [sum(int(each["visits"]) for each in found) for found in (first, second, third)]
+            assert visits == sorted(set(visits))
+            assert len({each["move"] for each in third}) == len(third) <= 16 - turn
+            assert all(0 <= each["percent"] <= 100 for each in third)
+            assert screen.ask(f"play {colour} {third[0]['move']}") == ""
+        screen.analyze("B", 1)
+        assert screen.ask("showboard").count("X") == 3  # two stones, and the one in the words below
+        assert screen.ask("undo") == ""
+        assert re.fullmatch(r"info move [^\n]+\nplay [a-d][1-4]", screen.ask("kata-genmove_analyze W 100")[1:])
+    finally:
+        status = screen.close()
+    assert status == 0
+
+
 # KGS.
 
 
-def test_a_client_of_kgs_finishes_a_game() -> None:
-    """F2-35: the commands that kgsGtp sends, none of them refused; White passes from the tenth move on."""
-    talk = Talk(planner=planner_from("uct", playouts=30, seed=2))
+class Server:
+    """A server like KGS with a player: it tells both clocks before each move. A search has few playouts, whatever its time."""
+
+    def __init__(self, talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.talk, search = talk, Planner.search
+        self.budgets: list[float | None] = []
+
+        def counted(planner: Planner, env: Any, *, seconds: Any = None, progress: Any = None) -> Any:
+            self.budgets.append(seconds)
+            return search(planner, env, playouts=400)
+
+        monkeypatch.setattr(Planner, "search", counted)
+
+    def play(self, engine: str, times: str, moves: list[str], command: str = "genmove") -> list[str]:
+        """The engine's moves, until both have passed; the player makes some moves and then passes."""
+        player, found, passes = "bw"["wb".index(engine)], [], 0
+        while passes < 2:
+            for colour in "bw":
+                self.talk.text(f"time_left {colour} {times}")
+            found.append(self.talk.text(f"{command} {engine}"))
+            passes = passes + 1 if found[-1] == "pass" else 0
+            if passes < 2:
+                move = moves.pop(0) if moves else "pass"
+                self.talk.text(f"play {player} {move}")
+                passes = passes + 1 if move == "pass" else 0
+        return found
+
+
+def test_a_client_of_kgs_finishes_a_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    """F2-35: the commands that kgsGtp sends, none of them refused, and the stones that the engine says are alive."""
+    server = Server(Talk(planner=planner_from("uct", seed=2)), monkeypatch)
+    talk = server.talk
     known = talk.text("list_commands").split("\n")
-    assert {"kgs-time_settings", "kgs-game_over", "final_status_list", "time_left", "place_free_handicap"} <= set(known)
+    commands = "kgs-time_settings kgs-game_over kgs-genmove_cleanup final_status_list time_left place_free_handicap undo"
+    assert set(commands.split()) <= set(known)
     for line in (
-        *("protocol_version", "name", "version", "boardsize 5", "kgs-time_settings byoyomi 1 1 5", "komi 6.5", "clear_board"),
+        *("protocol_version", "name", "version", "boardsize 5", "kgs-time_settings byoyomi 60 10 5", "komi 6.5", "clear_board"),
         *("boardsize 5", "komi 6.5", "clear_board"),
     ):
         talk.text(line)
-    rules, passes = talk.engine.board.rules, 0
-    for turn in range(rules.max_plies):
-        colour = "bw"[turn % 2]
-        for each in "bw":
-            talk.text(f"time_left {each} {'0 0' if turn < 2 else '1 5'}")
-        if colour == "b":
-            move = talk.text("genmove b")
-            assert move.lower() != "resign"
-        else:
-            board = talk.engine.board
-            move = "pass" if turn > 10 else board.state.action_name(board.state.legal_actions()[0])
-            talk.text(f"play w {move}")
-        passes = passes + 1 if move.lower() == "pass" else 0
-        if passes == 2:
-            break
+    moves = server.play("b", "8.5 5", ["a1", "e1", "e5"])
+    assert "resign" not in moves
+    assert moves[-1] == "pass"
+    assert set(server.budgets) == {8.5 - LAG}
     assert talk.engine.board.state.over
     alive = talk.text("final_status_list alive").split()
     assert sorted(alive) == sorted(talk.stones())
     assert (talk.text("final_status_list dead"), talk.text("final_status_list seki")) == ("", "")
-    assert re.fullmatch(r"0|[BW]\+[\d.]+", talk.text("final_score"))
+    assert talk.text("final_score").startswith("B+")
     talk.text("kgs-game_over")
     talk.text("clear_board")
     assert talk.stones() == {}
     talk.text("quit")
     assert talk.engine.left
+
+
+@pytest.mark.parametrize("lines", [(), ("undo", "undo")])
+def test_a_cleanup_takes_dead_stones_off_the_board(lines: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """F2-35: both have passed, White's stone is dead and decides; whether the server takes the passes back or not.
+
+    Black needs all 25 points. `genmove` only passes, since the game is over.
+    """
+    talk = Talk(settings=GO5 | {"komi": 24.5}, planner=planner_from("uct", seed=2))
+    for vertex in ("b2", "b4", "c1", "c2", "c3", "c4", "c5", "d2", "d4"):
+        talk.text(f"play b {vertex}")
+    for line in ("play w e3", "play b pass", "play w pass"):
+        talk.text(line)
+    assert talk.text("final_score").startswith("W+")
+    if not lines:
+        assert talk.text("genmove b") == "pass"
+        talk.text("undo")
+    for line in lines:
+        talk.text(line)
+    Server(talk, monkeypatch).play("b", "0 0", [], "kgs-genmove_cleanup")
+    assert set(talk.stones().values()) == {"X"}
+    assert talk.text("final_score") == "B+0.5"
+
+
+def test_a_game_that_no_pass_has_ended_is_not_cleaned_up() -> None:
+    talk = Talk(settings=GO5 | {"max_plies": 1})
+    talk.text("play b a1")
+    assert talk.text("kgs-genmove_cleanup w") == "pass"
+    assert talk.refused("kgs-genmove_cleanup") == "syntax error"
 
 
 def test_living_stones_are_told_chain_by_chain() -> None:

@@ -149,7 +149,7 @@ def kgs_time_settings(session: Session, words: Words, reply: Reply) -> str:
 
 
 def genmove_cleanup(session: Session, words: Words, reply: Reply) -> str:
-    """Chooses a move for a colour and plays it, also after both have passed, until all stones count as alive."""
+    """Chooses a move for a colour and plays it, also after both have passed: what stays on the board counts as alive."""
     (colour,) = exactly(1, words)
     return session.moved(colour_named(colour), cleanup=True)
 
