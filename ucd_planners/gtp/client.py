@@ -34,7 +34,7 @@ MOST_BYTES = 2**20
 LINE_COST = 64
 """Bytes of memory that a line takes beside its text, about."""
 WATCHER = ("/bin/sh", "-c", "trap '' 1 2 3 15; read -r word; kill -s KILL 0")
-"""A process that kills its process group once its input ends, as it does when this process ends, by whatever signal."""
+"""A process that kills its process group once its input ends, as it does when this process ends, by SIGKILL too."""
 
 
 class ProgramError(Exception):
