@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import random
 import shlex
@@ -60,6 +61,21 @@ def test_a_full_inbox_makes_its_writer_wait(size: int) -> None:
     writer.join()
     with pytest.raises(TimeoutError):
         inbox.get(0)
+
+
+@pytest.mark.parametrize("text", [b"", b"a\n\nb", b"a\n", b"x" * 7 * LONGEST_LINE + b"\nb", b"\xff\n\0"])
+def test_a_line_without_an_end_is_taken_in_pieces(text: bytes) -> None:
+    """And a last line needs no end."""
+    taken: list[bytes | None] = []
+    client._read(io.BytesIO(text), taken.append)
+    assert taken.pop() is None
+    lines = [line for line in taken if line is not None]
+    assert max(map(len, lines), default=0) <= 2 * LONGEST_LINE
+    assert len(lines) == len(taken)
+    if len(text) < LONGEST_LINE:
+        assert lines == text.splitlines()
+    else:
+        assert (b"".join(lines), lines[-1]) == (text.replace(b"\n", b""), b"b")
 
 
 # Programs.
