@@ -77,10 +77,10 @@ FAILURES = {
     "death": ("print('no licence', file=sys.stderr)\nsys.exit(3)", "has ended with status 3: no licence"),
     "quiet death": ("sys.exit(0)", "has ended with status 0"),
     "closed": ("os.close(1)\ntime.sleep(600)", "has closed its output"),
-    "endless": ("while True: print('= x')", "answers 'name' without an end"),
-    "one line": ("while True: print('= x', end='')", "answers 'name' with a line without an end"),
-    "a long line": ("print('= ' + 'x' * 65535)\nsys.stdout.flush()", "answers 'name' with a line without an end"),
-    "long lines": ("while True: print('= ' + 'x' * 60000)", "answers 'name' without an end"),
+    "endless": ("while True: print('= x')", "answers 'name' with more than 10,000 lines"),
+    "one line": ("while True: print('= x', end='')", "answers 'name' with a line of more than 65,536 bytes"),
+    "a long line": ("print('= ' + 'x' * 65535)\nsys.stdout.flush()", "answers 'name' with a line of more than 65,536 bytes"),
+    "long lines": ("while True: print('= ' + 'x' * 60000)", "answers 'name' with more than 1,048,576 bytes"),
     "last words": ("sys.stderr.write('warming\\nno licence')\nsys.exit(3)", "has ended with status 3: no licence"),
 }
 

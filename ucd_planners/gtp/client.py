@@ -180,7 +180,7 @@ class Program:
             if arrived is None:
                 raise ProgramError(self._ended())
             if len(arrived) > LONGEST_LINE:
-                raise ProgramError(f"answers {command!r} with a line without an end")
+                raise ProgramError(f"answers {command!r} with a line of more than {LONGEST_LINE:,} bytes")
             line = arrived.decode(errors="replace").strip()
             if not lines and line and line[0] not in "=?":
                 raise ProgramError(f"answers {command!r} with {line[:60]!r}, which is no GTP")
@@ -189,8 +189,10 @@ class Program:
             if line:
                 lines.append(line)
                 size += len(arrived)
-            if len(lines) > MOST_LINES or size > MOST_BYTES:
-                raise ProgramError(f"answers {command!r} without an end")
+            if len(lines) > MOST_LINES:
+                raise ProgramError(f"answers {command!r} with more than {MOST_LINES:,} lines")
+            if size > MOST_BYTES:
+                raise ProgramError(f"answers {command!r} with more than {MOST_BYTES:,} bytes")
 
     def _ended(self) -> str:
         """Returns how the program has ended, with its last line on standard error."""
