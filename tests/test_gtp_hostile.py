@@ -199,16 +199,23 @@ def test_the_watcher_ends_with_its_program(tmp_path: Path) -> None:
     assert fake.told() == ["name", "quit"]
 
 
-@pytest.mark.parametrize("group", [True, False])
-def test_a_program_that_leaves_its_group_is_ended_too(group: bool, tmp_path: Path) -> None:
-    """F2-38: and so is one that has sent its group the signals that can be ignored."""
-    act = "os.setsid()" if group else "import signal\nsignal.signal(15, signal.SIG_IGN)\nos.killpg(0, 15)"
-    fake = Fake(tmp_path, start=act)
+ESCAPES = {
+    "leaves its group": "os.setsid()",
+    "ends its watcher": "os.kill(os.getpgid(0), 9)",
+    "signals its group": "import signal\nsignal.signal(15, signal.SIG_IGN)\nos.killpg(0, 15)",
+}
+
+
+@pytest.mark.parametrize("kind", ESCAPES)
+def test_a_program_that_tries_to_escape_is_ended_too(kind: str, tmp_path: Path) -> None:
+    """F2-38: with what it has started in its group, though it does not mind the end of its input."""
+    child = "import subprocess\nprint('pid', subprocess.Popen(['sleep', '600']).pid, file=log)"
+    fake = Fake(tmp_path, "answer()\ntime.sleep(600)", f"{child}\n{ESCAPES[kind]}")
     program = fake.program()
     program.ask("name", PATIENCE)
-    assert program._watcher.poll() is None
+    assert gone(program._watcher.pid) if kind == "ends its watcher" else alive(program._watcher.pid)
     program.close(0.0)
-    assert gone(fake.pids()[0])
+    assert [gone(pid) for pid in fake.pids()] == [True, True]
 
 
 @pytest.mark.parametrize("error", [BlockingIOError(11, "no room"), KeyboardInterrupt()])
