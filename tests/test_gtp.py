@@ -833,7 +833,7 @@ def test_a_file_that_is_not_there_cannot_be_loaded(talk: Talk) -> None:
     assert talk.refused("loadsgf /no/such.sgf") == "cannot load file: No such file or directory"
 
 
-@pytest.mark.parametrize("path", ["/dev/zero", "/"])
+@pytest.mark.parametrize("path", ["/dev/null", "/"])
 def test_what_is_no_file_cannot_be_loaded(path: str, talk: Talk) -> None:
     assert talk.refused(f"loadsgf {path}") == "cannot load file: not a regular file"
 

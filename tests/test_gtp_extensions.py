@@ -7,8 +7,10 @@ import re
 import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from gtp_fake import PATIENCE
 from gtp_talk import GO5, Talk
@@ -17,6 +19,7 @@ from ucd_envs import registry
 from ucd_planners.gtp.clock import LAG, LEAST
 from ucd_planners.notation import planner_from
 from ucd_planners.planner import Planner
+from ucd_planners.result import initial_shares
 
 WITH_PRIORS = "rave(initial=go_initial)"
 
@@ -127,10 +130,20 @@ def test_the_shares_of_initial_statistics_are_those_of_the_moves() -> None:
     assert best == {"B4", "D4", "D3", "B3"}
 
 
-def test_moves_of_which_nothing_is_known_have_equal_shares() -> None:
-    result = planner_from(WITH_PRIORS, playouts=1, seed=1).search(registry.make_rules("go", size=5).initial_state())
-    assert result.priors is not None
-    assert result.priors.tolist() == [1 / 26] * 26
+@pytest.mark.parametrize(("payoffs", "shares"), [((3, 0, 1), [0.0, 0.25, 0.75]), ((0, 0, 0), [1 / 3] * 3)])
+def test_moves_of_which_nothing_is_known_have_equal_shares(payoffs: tuple[int, ...], shares: list[float]) -> None:
+    """Actions ascend in the answer, and lie at the root's places in any order: 5, 3 and 4 after two others."""
+    statistics = np.array([[9, 9], [9, 9], *([4, payoff] for payoff in payoffs)], float)
+    graph: Any = SimpleNamespace(
+        record=SimpleNamespace(actions=SimpleNamespace(columns=("visits", "payoffs"))),
+        nodes=[{"first_action": 0, "legal": 2}, {"first_action": 2, "legal": 3}],
+        root=1,
+        actions=np.array([1, 2, 5, 3, 4]),
+        initial_stats=statistics,
+    )
+    found = initial_shares(graph)
+    assert found is not None
+    assert found.tolist() == shares
 
 
 # Boards.
@@ -309,6 +322,12 @@ def test_living_stones_are_told_chain_by_chain() -> None:
         frozenset(chain.split()) for chain in ("A1 A2", "B1", "C3", "D4", "E4 E5")
     }
     assert sum(len(line.split()) for line in lines) == 7
+    talk.text("clear_board")
+    crooked = {"B5 B4 A4", "B1 B2 A2", "D5 D4 E4", "D1 D2 E2"}
+    for vertex in " ".join(crooked).split():
+        talk.text(f"play b {vertex}")
+    lines = talk.text("final_status_list alive").split("\n")
+    assert {frozenset(line.split()) for line in lines} == {frozenset(chain.split()) for chain in crooked}
     assert talk.refused("final_status_list") == "syntax error"
     assert talk.refused("final_status_list lost") == "syntax error"
 

@@ -214,8 +214,11 @@ def test_a_program_that_tries_to_escape_is_ended_too(kind: str, tmp_path: Path) 
     program = fake.program()
     program.ask("name", PATIENCE)
     assert gone(program._watcher.pid) if kind == "ends its watcher" else alive(program._watcher.pid)
+    process = program._process
     program.close(0.0)
     assert [gone(pid) for pid in fake.pids()] == [True, True]
+    assert process is not None
+    assert process.returncode == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("error", [BlockingIOError(11, "no room"), KeyboardInterrupt()])
