@@ -136,6 +136,10 @@ def test_a_planner_forgets_what_it_learned_and_kept() -> None:
     assert planner.search(state).visits.sum() == 600
     planner.forget()
     assert planner.search(state).visits.sum() == 300
+    planner.reset(4)
+    again = planner.search(state).visits.tolist()
+    planner.reset(4)
+    assert planner.search(state).visits.tolist() == again == reusing().search(state).visits.tolist()
 
 
 # Changes in the middle.
