@@ -121,6 +121,7 @@ def test_what_follows_an_answer_fills_no_memory(flood: str) -> None:
         assert inbox._room > -LONGEST_LINE - 2 * LINE_COST
     assert program._readers[0].is_alive()
     program.close(0.0)
+    assert inbox._closed
     program._readers[0].join(PATIENCE)
     assert not program._readers[0].is_alive()
     assert gone(pid)

@@ -14,7 +14,17 @@ from ucd_envs import pictures
 from ucd_planners.gtp.analysis import StoppedError, Unit, Watch, Wish, leela
 from ucd_planners.gtp.board import Board, result
 from ucd_planners.gtp.clock import Clock, Control
-from ucd_planners.gtp.protocol import COLOURS, RESIGN, GTPError, Reply, colour_named, exactly, real_from, whole_from
+from ucd_planners.gtp.protocol import (
+    COLOURS,
+    RESIGN,
+    GTPError,
+    Reply,
+    colour_named,
+    exactly,
+    real_from,
+    seconds_from,
+    whole_from,
+)
 from ucd_planners.gtp.session import UNTIL_STOPPED, Session
 
 MOST_STONES = 9
@@ -141,7 +151,7 @@ def final_score(session: Session, words: Words, reply: Reply) -> str:
 def time_settings(session: Session, words: Words, reply: Reply) -> str:
     """Sets the time control: `main_time byo_yomi_time byo_yomi_stones`."""
     main, byo_yomi, stones = exactly(3, words)
-    session.control(Control(max(0.0, real_from(main)), max(0.0, real_from(byo_yomi)), whole_from(stones)))
+    session.control(Control(seconds_from(main), seconds_from(byo_yomi), whole_from(stones)))
     return ""
 
 
@@ -150,7 +160,7 @@ def time_left(session: Session, words: Words, reply: Reply) -> str:
     colour, seconds, stones = exactly(3, words)
     player, left, moves = colour_named(colour), real_from(seconds), whole_from(stones)
     if session.clocks is None:
-        session.clocks = [Clock(Control(max(0.0, left), 0, 0)) for _ in COLOURS]
+        session.clocks = [Clock(Control(seconds_from(seconds), 0, 0)) for _ in COLOURS]
     session.clocks[player].set(left, moves)
     return ""
 

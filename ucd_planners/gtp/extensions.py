@@ -15,7 +15,7 @@ from ucd_planners.gtp.analysis import katago
 from ucd_planners.gtp.board import Board
 from ucd_planners.gtp.clock import Control
 from ucd_planners.gtp.commands import Command, Words, analysis_in, told_move_in
-from ucd_planners.gtp.protocol import GTPError, Reply, colour_named, exactly, real_from, whole_from
+from ucd_planners.gtp.protocol import GTPError, Reply, colour_named, exactly, seconds_from, whole_from
 from ucd_planners.gtp.session import Session
 
 STATUSES = ("alive", "seki", "dead")
@@ -135,13 +135,13 @@ def kgs_time_settings(session: Session, words: Words, reply: Reply) -> str:
     if kind == "none":
         session.control(None)
     elif kind == "absolute":
-        session.control(Control(max(0.0, real_from(exactly(1, rest)[0])), 0, 0))
+        session.control(Control(seconds_from(exactly(1, rest)[0]), 0, 0))
     elif kind in ("canadian", "byoyomi"):
         main, period, count = exactly(3, rest)
         stones, japanese = whole_from(count), kind == "byoyomi"
         if japanese:
             stones = min(stones, 1)
-        times = max(0.0, real_from(main)), max(0.0, real_from(period))
+        times = seconds_from(main), seconds_from(period)
         session.control(Control(times[0], times[1] if stones else 0.0, stones, japanese))
     else:
         raise GTPError("syntax error")

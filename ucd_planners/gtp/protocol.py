@@ -81,6 +81,11 @@ def real_from(word: str) -> float:
     return float(word)
 
 
+def seconds_from(word: str) -> float:
+    """Returns a number of seconds, 0 for one below zero, such as servers send. Raises GTPError for anything else."""
+    return max(0.0, real_from(word))
+
+
 class Reply:
     """The answer to one command. Lines written before its end are sent at once."""
 
