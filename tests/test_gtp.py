@@ -750,9 +750,11 @@ def test_lines_of_an_analysis_are_as_far_apart_as_asked(line: str, monkeypatch: 
     assert shown == [0.0, 0.2, 0.41, 0.62]
 
 
-@pytest.mark.parametrize("line", ["lz-analyze", "lz-analyze 10", "lz-analyze b", "lz-analyze B 10", "lz-analyze b interval 10"])
-def test_an_analysis_can_be_asked_in_many_ways(line: str, talk: Talk) -> None:
-    assert re.fullmatch(r"=\ninfo move .+\n\n", talk(line))
+@pytest.mark.parametrize(
+    "words", ["", " 10", " b", " B 10", " b interval 10", " interval 10", " maxmoves 9 interval 10", " 10 avoid b c3 1"]
+)
+def test_an_analysis_can_be_asked_in_many_ways(words: str, talk: Talk) -> None:
+    assert re.fullmatch(r"=\ninfo move .+\n\n", talk(f"lz-analyze{words}"))
 
 
 def test_an_analysis_with_several_workers_ends(talk: Talk) -> None:
