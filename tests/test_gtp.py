@@ -757,6 +757,14 @@ def test_an_analysis_can_be_asked_in_many_ways(words: str, talk: Talk) -> None:
     assert re.fullmatch(r"=\ninfo move .+\n\n", talk(f"lz-analyze{words}"))
 
 
+def test_an_analysis_without_a_colour_is_for_the_player_to_move() -> None:
+    """In a game whose players move only in turn."""
+    talk = Talk("tic_tac_toe", {})
+    talk.text("play b b2")
+    assert re.fullmatch(r"=\ninfo move .+\n\n", talk("lz-analyze 10"))
+    assert talk("lz-analyze b 10").startswith("? ")
+
+
 def test_an_analysis_with_several_workers_ends(talk: Talk) -> None:
     talk.engine.planner = uct(playouts=20, workers=2, seed=1)
     assert re.fullmatch(r"=\ninfo move .+\n\n", talk("lz-analyze b 1"))
