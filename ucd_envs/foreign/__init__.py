@@ -1,5 +1,6 @@
 """Third-party environments with the hooks that planners need."""
 
-from ucd_envs.foreign.adapters import Adapter, AECGame, Report, SingleGame, adapted, check
+from ucd_envs.foreign.adapters import Adapter, AECGame, SingleGame, adapted
+from ucd_envs.foreign.checks import Report, check
 
 __all__ = ["AECGame", "Adapter", "Report", "SingleGame", "adapted", "check"]

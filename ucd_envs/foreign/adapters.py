@@ -18,7 +18,8 @@ depend on the path keep equal positions apart, so pass `position` to search in g
 
 Chance: with "reseeded" every simulation draws random numbers of the search, so the planner cannot foresee the real
 environment's draws; with "copied" a copy repeats the draws of the original. Functions of the user and an environment's own
-hooks decide for themselves. A move's target is the first position that it led to. In games of chance use a planner without a
+hooks decide for themselves. A search leaves the environment's random numbers as they were (see chance.py), and `check` tells
+whether it has seen chance. A move's target is the first position that it led to. In games of chance use a planner without a
 table, which then averages over the outcomes of a move.
 """
 
@@ -27,15 +28,16 @@ from __future__ import annotations
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from gymnasium.spaces import Discrete
 
 from ucd_envs.foreign.callbacks import Callbacks
+from ucd_envs.foreign.chance import is_generator
 from ucd_envs.foreign.snapshots import Copier
 from ucd_envs.kernels import OVER
-from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State
 from ucd_envs.settings import integer
 
@@ -111,6 +113,9 @@ class Adapter(ABC):
         unknown = [name for name in constant if not hasattr(self.env, name)]
         if unknown:
             raise ValueError(f"{type(self.env).__name__} has no attribute {', '.join(unknown)} to be constant")
+        drawing = [name for name in constant if is_generator(getattr(self.env, name))]
+        if drawing:
+            raise ValueError(f"{drawing[0]} of {type(self.env).__name__} draws random numbers: it is not constant")
         self.least, self.width, self.clip = float(least), float(most) - float(least), clip
         self.payoff_range = payoff_range
         self.max_plies = integer("max_plies", max_plies, 1, MOST_PLIES)
@@ -126,7 +131,8 @@ class Adapter(ABC):
         self._actions_of = self.masks(self.env) if legal_actions is None else self._named(legal_actions)
         if clone is None:
             clone = (lambda env: env.clone()) if callable(getattr(self.env, "clone", None)) else self._copier.twin
-        self.live: Any = clone(self.env)
+        with self.apart():
+            self.live: Any = clone(self.env)
         if self.live is self.env:
             raise ValueError(f"clone must make another environment, but that of {type(self.env).__name__} gives the same one")
         self.snapshot: Any = None
@@ -146,15 +152,16 @@ class Adapter(ABC):
 
         Raises ValueError for a copy whose position differs from the environment's.
         """
-        self.snapshot = self._clone_state(self.env)
-        self.restart()
-        here, there = self.described(self.env), self.described(self.live)
-        if here != there:
-            raise ValueError(
-                f"the copy of {type(self.env).__name__} has lost its state: {there} instead of {here}; "
-                "name clone_state and restore_state"
-            )
-        return self._trampolines.begin()
+        with self.apart():
+            self.snapshot = self._clone_state(self.env)
+            self.restart()
+            here, there = self.described(self.env), self.described(self.live)
+            if here != there:
+                raise ValueError(
+                    f"the copy of {type(self.env).__name__} has lost its state: {there} instead of {here}; "
+                    "name clone_state and restore_state"
+                )
+            return self._trampolines.begin()
 
     def restart(self) -> None:
         """Resets the live copy to the root."""
@@ -164,7 +171,16 @@ class Adapter(ABC):
 
     def reseed(self, seed: int) -> None:
         """Begins a new sequence of random numbers."""
-        self._copier.reseed(seed)
+        self._copier.chance.reseed(seed)
+
+    def apart(self) -> AbstractContextManager[None]:
+        """Returns a context in which generators outside the environment's attributes have numbers of the search. It puts them
+        back."""
+        return self._copier.chance.apart(self.env)
+
+    def drawn(self) -> list[str]:
+        """Returns the states of the generators among the environment's attributes as texts, none if it cannot be pickled."""
+        return self._copier.drawn(self.env)
 
     def player(self) -> int:
         """Returns the player to move, or -1 when the game is over."""
@@ -382,55 +398,3 @@ def adapted(env: Any) -> Adapter:
             "give it ucd_envs.foreign.AECGame(env) for PettingZoo or SingleGame(env) for Gymnasium"
         )
     return AECGame(env) if hasattr(raw, "possible_agents") else SingleGame(env)
-
-
-class Report(NamedTuple):
-    """The findings of an adapter's check."""
-
-    games: int
-    positions: int
-    """Number of different positions."""
-    deterministic: bool
-    """Whether the same action always led from the same position to the same next one."""
-
-
-def check(game: Adapter, games: int = 100, seed: int = 0) -> Report:
-    """Plays random games in an adapter's live copy from the environment's present state and tests its hooks.
-
-    Finds only faults that show in these games. In an environment without chance, a report that is not deterministic means
-    that the position leaves something out.
-
-    Raises ValueError, naming the position, when two visits of one position differ in their mover, their legal actions or the
-    payoffs at the end; when a restored copy is not at the root; when the copy shares memory with the environment or with the
-    snapshot. Raises TypeError for a position that is not hashable.
-    """
-    choices = np.random.default_rng(seeded(seed))
-    game.clone_state()
-    root = game.position()
-    before = game._position(game.env), game.described(game.env)
-    known: dict[Any, tuple[Any, ...]] = {}
-    led: dict[tuple[Any, int], Any] = {}
-    deterministic, last = True, (root, 0)
-    for number in range(games):
-        game.reseed(number)
-        game.restart()
-        if game.position() != root or game.described(game.live) != before[1]:
-            raise ValueError(
-                f"after restore_state the copy is at {game.position()!r} instead of {root!r}: its snapshot changed"
-            )
-        for ply in range(game.max_plies + 1):
-            key = (game.position(), ply)
-            over = game.player() == OVER or ply == game.max_plies
-            seen = (game.player(), *(game.payoffs() if over else game.legal_actions()))
-            if known.setdefault(key, seen) != seen:
-                raise ValueError(f"two different positions share the key {key[0]!r}: {known[key]} and {seen}")
-            if ply:
-                deterministic &= led.setdefault(last, key) == key
-            if over:
-                break
-            last = (key, int(choices.choice(seen[1:])))
-            game.step(last[1])
-        after = game._position(game.env), game.described(game.env)
-        if after != before:
-            raise ValueError(f"the copy shares memory with its environment, which went from {before} to {after}")
-    return Report(games, len(known), deterministic)

@@ -55,6 +55,9 @@ class Game(Protocol):
     def reseed(self, seed: int) -> None:
         """Begins a new sequence of random numbers, where the game has chance."""
 
+    def apart(self) -> AbstractContextManager[None]:
+        """Returns a context in which random numbers from outside the game are those of the search. It puts them back."""
+
     def player(self) -> int:
         """Returns the player to move, or -1 when the game is over."""
 
@@ -338,11 +341,12 @@ class Callbacks:
 
     def mover_after(self, state: State, moves: Iterable[int]) -> int:
         """Returns the player to move after moves from the root. Raises ValueError when the game has another root by now."""
-        self._go_to(int(np.frombuffer(state.data, STATE)["place"][0]))
-        player = self.game.player()
-        for move in moves:
-            player = self.game.step(move)
-        return player
+        with self.game.apart():
+            self._go_to(int(np.frombuffer(state.data, STATE)["place"][0]))
+            player = self.game.player()
+            for move in moves:
+                player = self.game.step(move)
+            return player
 
     def facts(self) -> tuple[Callable[..., Rules], tuple[Any, ...]]:
         """Returns a function and its arguments that make Rules with the same facts in another process. The game itself is
@@ -351,10 +355,12 @@ class Callbacks:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Raises Ctrl-C inside callbacks only while it lasts. Elsewhere ctypes would print and drop it."""
+        """Raises Ctrl-C inside callbacks only while it lasts, since elsewhere ctypes would print and drop it. Random numbers
+        from outside the game are those of the search meanwhile."""
         handler = signal.getsignal(signal.SIGINT)
         if threading.current_thread() is not threading.main_thread() or not callable(handler):
-            yield
+            with self.game.apart():
+                yield
             return
 
         def interrupted(number: int, frame: FrameType | None) -> None:
@@ -365,7 +371,8 @@ class Callbacks:
 
         signal.signal(signal.SIGINT, interrupted)
         try:
-            yield
+            with self.game.apart():
+                yield
         finally:
             signal.signal(signal.SIGINT, handler)
             self._let_in()

@@ -1,7 +1,7 @@
 """Snapshots of third-party environments: copies of Python objects with their state.
 
-A snapshot is pickled once and unpickled at every restore. Objects without any state of the game (spaces, functions, modules,
-loggers, windows) are shared instead of copied, and so are attributes that the user names as constant. A function that
+A snapshot is pickled once and unpickled at every restore. Objects without any state of the game (functions, modules, loggers,
+windows) are shared instead of copied, and so are attributes that the user names as constant. A function that
 captures variables of another one may hold state of the game in them, and is refused. Objects that would pickle only their
 constructor's arguments, such as subclasses of Gymnasium's EzPickle, are pickled by their attributes.
 """
@@ -16,44 +16,29 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.spaces import Space
 
-SHARED = (Space, EnvSpec, logging.Logger, types.ModuleType)
+from ucd_envs.foreign.chance import Chance, generators_of, is_generator, state_of
+
+SHARED = (EnvSpec, logging.Logger, types.ModuleType, random.SystemRandom)
 ITSELF = 0
 """The number of an object inside its own snapshot. In a copy, a method among the attributes belongs to the copy."""
-CHANCE = (np.random.Generator, np.random.RandomState, random.Random)
 
 
 class Copier:
     """Takes snapshots of an object's attributes and restores them.
 
-    With `chance`, random generators are not copied. Each is replaced by one of the copier's own, which continues from one
-    restore to the next and starts anew with `reseed`.
+    With chance "reseeded", random generators and spaces are not copied: own ones of `chance` take their places. With "copied"
+    they are copied like other attributes.
     """
 
     def __init__(self, chance: str, constant: Sequence[str] = ()) -> None:
         self.reseeded = chance == "reseeded"
+        self.chance = Chance()
         self.constant = frozenset(constant)
         self._shared: dict[int, Any] = {}
-        self._generators: dict[type, Any] = {}
-        self.reseed(0)
-
-    def reseed(self, seed: int) -> None:
-        """Begins new sequences of random numbers."""
-        for kind, generator in self._generators.items():
-            fresh = _seeded(kind, seed)
-            if kind is np.random.Generator:
-                generator.bit_generator.state = fresh.bit_generator.state
-            else:
-                generator.__setstate__(fresh.__getstate__())
-
-    def generator(self, kind: type) -> Any:
-        """Returns the copier's own generator of a kind."""
-        if kind not in self._generators:
-            self._generators[kind] = _seeded(kind, 0)
-        return self._generators[kind]
+        self._class_spaces: dict[type, dict[str, Space[Any]]] = {}
 
     def snapshot(self, thing: Any) -> bytes:
         """Returns an object's present attributes, pickled. Raises TypeError, naming the attribute, if one cannot be pickled."""
@@ -85,6 +70,8 @@ class Copier:
         """Gives an object the attributes of a snapshot and removes all others, except the constant ones."""
         self._shared[ITSELF] = thing
         attributes = _Unpickler(io.BytesIO(snapshot), self._shared).load()
+        for name, space in self._spaces_of(type(thing)).items():
+            attributes.setdefault(name, self.chance.space(space))
         for name in self.constant & thing.__dict__.keys():
             attributes[name] = thing.__dict__[name]
         thing.__dict__.clear()
@@ -93,14 +80,32 @@ class Copier:
     def twin(self, thing: Any) -> Any:
         """Returns a copy of an object."""
         other = object.__new__(type(thing))
-        other.__dict__.update({name: value for name, value in thing.__dict__.items() if name in self.constant})
+        for name in self.constant & thing.__dict__.keys():
+            value = thing.__dict__[name]
+            other.__dict__[name] = self.chance.space(value) if isinstance(value, Space) else value
         self.restore(other, self.snapshot(thing))
         return other
 
+    def _spaces_of(self, kind: type) -> dict[str, Space[Any]]:
+        """Returns the spaces that are attributes of a class. A copy has its own, since a space may be drawn from."""
+        if kind not in self._class_spaces:
+            found = {name: value for base in reversed(kind.__mro__) for name, value in vars(base).items()}
+            self._class_spaces[kind] = {name: value for name, value in found.items() if isinstance(value, Space)}
+        return self._class_spaces[kind]
+
+    def drawn(self, thing: Any) -> list[str]:
+        """Returns the states of the generators among an object's attributes as texts, none if they cannot be pickled."""
+        try:
+            return [repr(state_of(generator)) for generator in generators_of(vars(thing))]
+        except Exception:
+            return []
+
     def share(self, thing: Any) -> int | None:
         """Returns the number under which an object is shared, or None for one to be copied."""
-        if isinstance(thing, CHANCE) and self.reseeded:
-            thing = self.generator(type(thing))
+        if self.reseeded and is_generator(thing):
+            thing = self.chance.own(thing)
+        elif self.reseeded and isinstance(thing, Space):
+            thing = self.chance.space(thing)
         elif not (isinstance(thing, SHARED) or _is_stateless(thing) or _is_shown(thing)):
             return None
         self._shared[id(thing)] = thing
@@ -119,11 +124,6 @@ def _is_shown(thing: Any) -> bool:
     groups."""
     kind: Any = type(thing)
     return kind.__module__.startswith("pygame") and kind.__reduce__ is object.__reduce__ and not hasattr(thing, "__dict__")
-
-
-def _seeded(kind: type, seed: int) -> Any:
-    """Returns a seeded generator of a kind."""
-    return np.random.default_rng(seed) if kind is np.random.Generator else kind(seed)
 
 
 class _Pickler(pickle.Pickler):
