@@ -135,7 +135,8 @@ class Choice(NamedTuple):
     def value(self, log: Log, edge: Edge, mover: int, amaf: int, paid: Fraction) -> float:
         """Return the bound of one move with n~ = amaf and w~ = paid."""
         if edge not in log.out.get(edge[0], []):
-            return float(paid / amaf) if amaf else self.first_play_urgency
+            spread = self.c * math.sqrt(math.log(max(1, log.visited(edge[0]))))
+            return float(paid / amaf) + spread if amaf else self.first_play_urgency
         n = int(log.n[edge])
         mean, weight = log.mean(edge, self.depth_mean)[mover], beta(n, amaf, self.bias)
         if amaf:

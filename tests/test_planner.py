@@ -118,7 +118,7 @@ from ucd_planners import planner, uct
 from ucd_planners.search import loop as search
 
 run = planner.Worker.run
-planner.Worker.run = lambda worker: (print(len(search.run.overloads)), run(worker))
+planner.Worker.run = lambda worker, began: (print(len(search.run.overloads)), run(worker, began))
 uct(seconds=0.01).search(ucd_envs.make_rules("tic_tac_toe").initial_state())
 """
 

@@ -157,7 +157,10 @@ class Planner:
         _, workers, budget, _, interrupted = self._searched(env, playouts, seconds, progress, final_move)
         if interrupted:
             raise KeyboardInterrupt
-        return chosen([worker.graph for worker in workers], budget.final_move, workers[0].sim.rng)
+        action = chosen([worker.graph for worker in workers], budget.final_move, workers[0].sim.rng)
+        for worker in workers:
+            worker.chosen = action
+        return action
 
     def search(
         self,
@@ -178,7 +181,7 @@ class Planner:
         raises, and what such an environment raises.
         """
         state, workers, budget, seconds_spent, interrupted = self._searched(env, playouts, seconds, progress, final_move)
-        return summary(
+        result = summary(
             state,
             [worker.graph for worker in workers],
             final_move=budget.final_move,
@@ -188,6 +191,9 @@ class Planner:
             rng=workers[0].sim.rng,
             searched=workers[0].searched,
         )
+        for worker in workers:
+            worker.chosen = result.action
+        return result
 
     def _searched(self, env: Any, *call: Any) -> tuple[State, list[Worker], Budget, float, bool]:
         """Runs a search: its state, the workers that had playouts, its budget, the seconds it took, whether Ctrl-C ended it."""
@@ -198,12 +204,11 @@ class Planner:
         workers = self._team(state.rules, budget)
         count = self._searches
         self._searches += 1
-        stop = Stop()
+        stop, began = Stop(), self._settings.clock()
         for place, worker in enumerate(workers):
             worker.begin(state, seeded(self.seed, count, place), self._share(budget, place), stop, budget)
-        began = time.perf_counter()
-        interrupted = _run(workers, stop)
-        spent = time.perf_counter() - began
+        interrupted = _run(workers, stop, began)
+        spent = self._settings.clock() - began
         busy = [worker for worker in workers if worker.graph.playouts]
         if not busy:
             raise KeyboardInterrupt
@@ -249,7 +254,7 @@ class Planner:
             worker.state,
             [worker.graph],
             final_move=worker.budget.final_move,
-            seconds=time.perf_counter() - worker.began,
+            seconds=self._settings.clock() - worker.began,
             cpu_seconds=time.thread_time() - worker.cpu_began,
             stopped="progress",
             rng=worker.sim.rng.copy(),  # a look must not change how the search breaks ties
@@ -358,18 +363,18 @@ def refuse_unserved(selection: Selection, first_play_urgency: float, initial: In
             raise ValueError(f"{selection} does not serve {name}: one whose own choice does declares {declared} = True")
 
 
-def _run(workers: list[Worker], stop: Stop) -> bool:
+def _run(workers: list[Worker], stop: Stop, began: float) -> bool:
     """Runs one search in this thread, several in threads of their own; whether Ctrl-C ended them."""
     if len(workers) == 1:
         try:
-            workers[0].run()
+            workers[0].run(began)
         except KeyboardInterrupt:
             return True
         return False
     interrupted = False
     with ThreadPoolExecutor(len(workers)) as threads:
         try:
-            running = [threads.submit(worker.run) for worker in workers]
+            running = [threads.submit(worker.run, began) for worker in workers]
             while wait(running, CHUNK_SECONDS).not_done:  # in pieces, since Ctrl-C does not always wake a thread that waits
                 pass
             for future in running:

@@ -12,6 +12,7 @@ from ucd_envs.rng import below
 from ucd_envs.rules import Rules, State
 from ucd_planners.graph_view.searched import Searched
 from ucd_planners.intervals import wilson
+from ucd_planners.search.graph import FINISHED
 from ucd_planners.search.storage import Graph
 
 
@@ -20,11 +21,13 @@ class SearchResult:
     """The moves of the root with their statistics, and figures about the search."""
 
     action: int
-    """The move chosen by the final rule."""
+    """The move chosen by the final rule, among those that win at once if the search has tried one."""
     actions: np.ndarray
     """The legal actions, ascending: [moves] int."""
     visits: np.ndarray
-    """Playouts through each: [moves] int."""
+    """Playouts through each: [moves] int. With update-all, those that reached a leaf below it, by whatever way: a playout may
+    count for several moves of the root, or for more than one way below one of them once, so they may sum to more than
+    `playouts`."""
     values: np.ndarray
     """Mean payoff of the player to move in [0, 1], as the selection sees it; NaN where there is no playout: [moves] float."""
     priors: np.ndarray | None
@@ -119,8 +122,8 @@ def summary(
     searched: Searched,
 ) -> SearchResult:
     """Adds up the root statistics of graphs from one state."""
-    actions, visits, totals, values = _root_statistics(graphs)
-    action = int(actions[FINALS[final_move](visits, values, rng)])
+    actions, visits, totals, values, wins = _root_statistics(graphs)
+    action = int(actions[_place(final_move, visits, values, wins, rng)])
     widest = max(graphs, key=lambda graph: _visits_of(graph, action))
     in_tree = not graphs[0].layout.merges
     return SearchResult(
@@ -155,29 +158,47 @@ def chosen(graphs: list[Graph], final_move: str, rng: np.ndarray) -> int:
         edges = graphs[0].edges[block]
         counts = edges["visits"]
         first = counts.argmax()
-        if (counts == counts[first]).sum() == 1:
+        if (counts == counts[first]).sum() == 1 and not (edges["target"] == FINISHED).any():
             return int(edges["action"][first])
-    actions, visits, _, values = _root_statistics(graphs)
-    return int(actions[FINALS[final_move](visits, values, rng)])
+    actions, visits, _, values, wins = _root_statistics(graphs)
+    return int(actions[_place(final_move, visits, values, wins, rng)])
 
 
-def _root_statistics(graphs: list[Graph]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The root's actions, ascending, with their visits, sums of values and means: [legal] each."""
+def winning(graph: Graph) -> np.ndarray:
+    """Returns of each edge of the root whether it ended the game with a payoff of 1 for the player to move: [edges] bool."""
+    block = graph.block(graph.root)
+    ended: np.ndarray = graph.edges[block]["target"] == FINISHED
+    ended &= graph.mean_value[block] >= 1.0
+    return ended
+
+
+def _place(final_move: str, visits: np.ndarray, values: np.ndarray, wins: np.ndarray, rng: np.ndarray) -> int:
+    """The place of the move that a final rule chooses: among those that win at once, if there are any."""
+    if not wins.any():
+        return FINALS[final_move](visits, values, rng)
+    places = np.flatnonzero(wins)
+    return int(places[FINALS[final_move](visits[places], values[places], rng)])
+
+
+def _root_statistics(graphs: list[Graph]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The root's actions, ascending, with their visits, sums of values, means, and whether they win at once: [legal] each."""
     first = graphs[0]
     root = first.nodes[first.root]
     start = int(root["first_action"])
     actions = np.sort(first.actions[start : start + int(root["legal"])].astype(np.int64))
     visits = np.zeros(len(actions), np.int64)
     totals = np.zeros(len(actions))
+    wins = np.zeros(len(actions), bool)
     for graph in graphs:
         block = graph.block(graph.root)
         edges = graph.edges[block]
         place = np.searchsorted(actions, edges["action"])
         visits[place] += edges["visits"]
+        wins[place] |= winning(graph)
         totals[place] += np.where(edges["visits"] > 0, edges["visits"] * graph.mean_value[block], 0.0)
     with np.errstate(invalid="ignore"):
         values = totals / visits
-    return actions, visits, totals, values
+    return actions, visits, totals, values, wins
 
 
 def initial_shares(graph: Graph) -> np.ndarray | None:

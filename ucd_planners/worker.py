@@ -13,12 +13,14 @@ import numpy as np
 from ucd_envs.kernels import compiled
 from ucd_envs.rules import Rules, State
 from ucd_planners.graph_view.searched import Searched
+from ucd_planners.result import winning
 from ucd_planners.search.errors import contract_error, damage_error
 from ucd_planners.search.interface import DONE, GROW_MEMORY, STOPPED, Initial, PlayoutPolicy, SearchOptions, Selection
 from ucd_planners.search.kernels import bound_rules, bound_search
 from ucd_planners.search.loop import RUN, run
 from ucd_planners.search.sim import Sim
 from ucd_planners.search.storage import Graph, fit_scratch
+from ucd_planners.succession import follows
 
 FIRST_ROOM = 65_536
 """Playouts for which a graph has room at first where the budget is in seconds."""
@@ -26,6 +28,12 @@ CHUNK_SECONDS = 0.05
 """About how long the compiled loop runs between two looks at the clock, the callback and Ctrl-C."""
 LOOKS = 64
 """Looks at most of a search that may end early."""
+FIRST_CHUNK = 256
+"""Playouts before the first look, where no clock has to be kept."""
+SLACK = 0.001
+"""Seconds by which a budget may be passed, beside one playout."""
+GROWTH = 1.5
+"""How much longer it takes to make room for the next time: blocks grow by half."""
 
 
 class Stop:
@@ -55,6 +63,8 @@ class Settings(NamedTuple):
     max_nodes: int
     stop_early: bool
     guarded: bool = False
+    clock: Callable[[], float] = time.perf_counter
+    """Seconds of a clock that never goes back, by which budgets in seconds are kept."""
 
 
 class Budget(NamedTuple):
@@ -101,7 +111,10 @@ class Worker:
         given = None if initial is None else initial.memory(rules)
         self.sim = Sim(rules, traced, memories, given, self.guarded)
         self.searched = Searched()
-        self.ply = self.rules.max_plies
+        self.last: State | None = None
+        self.chosen = -1
+        self.growths: dict[int, float] = {}
+        self.expected = room
         self.cpu_seconds = 0.0
         self.running = False
 
@@ -109,15 +122,17 @@ class Worker:
         """Begins anew: the next search belongs to another game."""
         self.searched.forget()
         self.graph.clear()
-        self.ply = self.rules.max_plies
+        self.last = None
 
     def begin(self, state: State, rng: np.ndarray, share: int | None, stop: Stop, budget: Budget) -> None:
         """Prepares a search from a state; share: its playouts, None until the seconds are gone."""
+        if self.policies:
+            goes_on = follows(state, self.last, self.chosen, self.rules_kernels, self.graph)
+            for policy, memory in zip(self.policies, self.sim.memories, strict=True):
+                policy.begin(memory, goes_on)
+        self.last, self.chosen = state, -1
         self.state, self.root, self.share, self.stop, self.budget = state, state.array(), share, stop, budget
         self.sim.rng[:] = rng
-        for policy, memory in zip(self.policies, self.sim.memories, strict=True):
-            policy.begin(memory, state.ply > self.ply)
-        self.ply = state.ply
         if not 0 <= state.player < self.rules.players:
             last = self.rules.players - 1
             raise RuntimeError(
@@ -136,70 +151,103 @@ class Worker:
         fit_scratch(self.sim, self.graph)
         self.searched = Searched(self.graph, state)
 
-    def run(self) -> None:
-        """Runs to the end of the budget, or to the stop."""
+    def run(self, began: float) -> None:
+        """Runs to the end of the budget, which began at a time of the clock, or to the stop."""
         self.running = True
         outer, _current.worker = getattr(_current, "worker", None), self
-        self.began, self.cpu_began = began, cpu = time.perf_counter(), time.thread_time()
+        self.began, self.cpu_began = began, time.thread_time()
         budget, stop_early = self.budget, self.settings.stop_early and self.budget.playouts is not None
-        done, chunk = 0, 256 if self.rules.live is None else 1
+        chunk = FIRST_CHUNK if self.rules.live is None and budget.seconds is None else 1
+        graph, clock, pace = self.graph, self.settings.clock, 0.0
         try:
             while not self.stop.is_set():
+                done = graph.playouts
                 goal = done + chunk if self.share is None else min(done + chunk, self.share)
-                before = time.perf_counter()
+                before = clock()
                 with nullcontext() if self.rules.live is None else self.rules.live.listening():
-                    self.simulate(goal)
-                now = time.perf_counter()
-                pace = goal - done
-                done = goal
-                if budget.progress is not None:
-                    budget.progress(done, now - began)
-                if stop_early and self.share is not None and self._is_decided(self.share - goal):
+                    status = self.advance(goal)
+                now, ran = clock(), graph.playouts - done
+                if ran:
+                    # The slower of the last pieces: a chunk that takes longer than expected passes the budget.
+                    last = (now - before) / ran
+                    pace = max(last, (pace + last) / 2)
+                    if budget.progress is not None:
+                        budget.progress(graph.playouts, now - began)
+                if status != DONE:
+                    now = clock()
+                    if graph.playouts and not self._has_time_to_grow(status, now):
+                        break
+                    self.grow(status)
+                    self.growths[status] = clock() - now
+                if stop_early and self.share is not None and self._is_decided(self.share - graph.playouts):
                     break
-                if done == self.share or (budget.seconds is not None and now - began >= budget.seconds):
+                left = CHUNK_SECONDS if budget.seconds is None else budget.seconds - (clock() - began)
+                if graph.playouts == self.share or (left <= 0 and graph.playouts):
                     break
-                target = CHUNK_SECONDS
                 if budget.seconds is not None:
-                    target = min(target, budget.seconds - (now - began))
-                chunk = max(1, min(int(pace * target / max(now - before, 1e-6)), 4 * pace))
+                    self.make_room(graph.playouts + left / max(pace, 1e-9))
+                # Half of what is left is expected to be used, so that a game may slow down to half of its pace.
+                target = min(CHUNK_SECONDS, left if left <= SLACK or budget.seconds is None else left / 2)
+                chunk = max(1, min(int(target / max(pace, 1e-9)), 4 * chunk))
                 if stop_early and self.share is not None:
                     chunk = min(chunk, self.share // LOOKS + 1)
         except BaseException:
             self.stop.set()
             raise
         finally:
-            self.cpu_seconds = time.thread_time() - cpu
+            self.cpu_seconds = time.thread_time() - self.cpu_began
             _current.worker = outer
             self.running = False
 
+    def make_room(self, playouts: float) -> None:
+        """Makes room for the playouts that a budget in seconds will last for, before the graph has much to copy."""
+        expected = min(int(playouts), self.settings.max_nodes)
+        if expected > self.expected:
+            self.expected = min(expected + expected // 2, self.settings.max_nodes)
+            self.graph.make_room(self.expected + self.graph.kept)
+            fit_scratch(self.sim, self.graph)
+
+    def _has_time_to_grow(self, status: int, now: float) -> bool:
+        """Whether making room, as long as the last time and longer, ends within the seconds of the budget."""
+        spent = now - self.began + GROWTH * self.growths.get(status, 0.0)
+        return self.budget.seconds is None or spent <= self.budget.seconds
+
     def _is_decided(self, left: int) -> bool:
-        """Whether no playouts that are left can change the most visited move."""
+        """Whether no playouts that are left can change the move: the most visited one, or of those that win at once."""
         root = self.graph.root
-        visits = self.graph.edges[self.graph.block(root)]["visits"]
-        if len(visits) < 2:
-            return bool(self.graph.nodes[root]["legal"] == 1)
+        block = self.graph.block(root)
+        visits, wins = self.graph.edges[block]["visits"], winning(self.graph)
+        all_tried = len(visits) == int(self.graph.nodes[root]["legal"])
+        if wins.any():
+            visits = visits[wins]
+        elif not all_tried:
+            return False  # an untried move may win at once
+        if len(visits) == 1:
+            return all_tried or int(visits[0]) > left
         second, first = np.partition(visits, -2)[-2:].tolist()
         return bool(first - second > left)
 
     def simulate(self, goal: int) -> None:
-        """Simulates until the graph has had `goal` playouts.
+        """Simulates until the graph has had `goal` playouts. Raises as `advance` does."""
+        while (status := self.advance(goal)) != DONE:
+            self.grow(status)
+
+    def advance(self, goal: int) -> int:
+        """Simulates until the graph has had `goal` playouts or needs room. Returns DONE or the status that asks for room.
 
         Raises what a third-party environment has raised, and RuntimeError for a kernel that breaks its contract.
         """
-        while True:
-            words = self.rules_kernels.words, self.search_kernels.words
-            status = run(*words, self.root, self.graph.header, self.sim.header, goal)
-            if self.guarded and (block := self.sim.damaged()):
-                raise damage_error(block, self.rules, self.policies)
-            if status == DONE:
-                return
-            # A callback may have failed in the move before the graph had to grow.
-            caught = None if self.rules.live is None else self.rules.live.failure()
-            if caught is not None:
-                raise caught
-            if status >= STOPPED:
-                raise contract_error(status, self.rules, self.graph, self.sim, self.settings.selection, self.policies)
-            self.grow(status)
+        words = self.rules_kernels.words, self.search_kernels.words
+        status = run(*words, self.root, self.graph.header, self.sim.header, goal)
+        if self.guarded and (block := self.sim.damaged()):
+            raise damage_error(block, self.rules, self.policies)
+        # A callback may have failed in the move before the graph had to grow.
+        caught = None if self.rules.live is None or status == DONE else self.rules.live.failure()
+        if caught is not None:
+            raise caught
+        if status >= STOPPED:
+            raise contract_error(status, self.rules, self.graph, self.sim, self.settings.selection, self.policies)
+        return int(status)
 
     def grow(self, status: int) -> None:
         """Makes more room of the kind that a status asks for."""

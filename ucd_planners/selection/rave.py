@@ -5,11 +5,12 @@ w~(u, a) in sum. The value of a move mixes their mean with its own:
 
     (1 - beta) mu(e) + beta w~ / n~ + c * sqrt(log p / n(e))        beta = n~ / (n~ + n(e) + bias * n~ * n(e))
 
-so that a move that was not tried yet has the mean w~ / n~, and the bound `first_play_urgency` where nothing is known. Initial
-statistics are added to its own playouts. `bias` is 4 b^2 of Gelly and Silver. RAVE-UCD shares positions: mu has the depth d1,
-here depth_mean, and with depth_rave = 1 the playouts through a child of u count for u as well, however they came there: n~
-mixes the values of u's children. GRAVE [Cazenave 2015] takes n~ and w~ from the nearest position of the descent with `ref`
-playouts or more.
+so that a move that was not tried yet has the mean w~ / n~, and the bound `first_play_urgency` where nothing is known. It
+explores as one tried once does, so with c > 0 every move is tried in time and the search converges. With c = 0, as in the
+papers, the only good move may stay untried for ever. Initial statistics are added to its own playouts. `bias` is 4 b^2 of Gelly
+and Silver. RAVE-UCD shares positions: mu has the depth d1, here depth_mean, and with depth_rave = 1 the playouts through a
+child of u count for u as well, however they came there: n~ mixes the values of u's children. GRAVE [Cazenave 2015] takes n~ and
+w~ from the nearest position of the descent with `ref` playouts or more.
 
 Symbols: n~ and w~ are node_action_stats(graph)[u, player * actions + a], or [u, players * actions + a] with depth_rave = 1.
 """
@@ -82,12 +83,12 @@ def select(graph, sim, node, may_add):
         if i < expanded:
             visits, mean, chance = np.float64(records[first + i].visits), means[first + i], chances[first + i]
         else:
-            visits = mean = chance = np.float64(0)
+            visits, mean, chance = np.float64(0), np.float64(0), np.float64(1)
         if given:
             ahead = np.float64(known[listed + i, U0])
             if ahead > 0.0:
                 mean = (visits * mean + np.float64(known[listed + i, U1])) / (visits + ahead)
-                chance = 1.0 / math.sqrt((1.0 / (chance * chance) if chance > 0.0 else 0.0) + ahead)
+                chance = 1.0 / math.sqrt((1.0 / (chance * chance) if i < expanded else 0.0) + ahead)
                 visits += ahead
         if visits + played > 0.0:
             bias = constant * visits * played
@@ -203,14 +204,14 @@ def inherit_played(graph, p, number, source, target):
 class RAVE:
     """RAVE in a tree, RAVE-UCD in a graph, and GRAVE.
 
-    bias: how soon a move's own mean outweighs that of all playouts with it, 0 to 1e9; c: exploration constant; table: whether
-    positions reached in several ways share a node; depth_mean: d1 of UCD; depth_rave: 0, or 1 to count the playouts through a
-    position's children too; ref: playouts of the position whose values are used, 0 for the present one. Raises TypeError or
-    ValueError for anything else, for depths without a table, and for ref with depth_rave.
+    bias: how soon a move's own mean outweighs that of all playouts with it, 0 to 1e9; c: exploration constant, 0 in the papers;
+    table: whether positions reached in several ways share a node; depth_mean: d1 of UCD; depth_rave: 0, or 1 to count the
+    playouts through a position's children too; ref: playouts of the position whose values are used, 0 for the present one.
+    Raises TypeError or ValueError for anything else, for depths without a table, and for ref with depth_rave.
     """
 
     bias: float = 0.001
-    c: float = 0.0
+    c: float = 0.001
     table: bool = False
     depth_mean: float = 0
     depth_rave: int = 0
