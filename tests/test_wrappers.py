@@ -58,7 +58,7 @@ def test_reset_returns_the_first_movers_observation_and_info() -> None:
     below.reset()
     seen, info = env.reset(seed=3)
     assert flattened(seen) == flattened(below.observe("player_0")["observation"])
-    assert info == {}
+    assert info["action_mask"].tolist() == [1] * 25
 
 
 def test_step_returns_the_next_movers_observation() -> None:
@@ -73,8 +73,8 @@ def test_step_returns_the_reward_of_the_one_that_moved() -> None:
     """Player 0 makes a row of tic-tac-toe with its third stone."""
     env = MoverViewWrapper(ucd_envs.make("tic_tac_toe"))
     env.reset()
-    returned = [env.step(action)[1:] for action in (0, 3, 1, 4, 2)]
-    assert returned == [(0.0, False, False, {})] * 4 + [(1.0, True, False, {})]
+    returned = [env.step(action)[1:4] for action in (0, 3, 1, 4, 2)]
+    assert returned == [(0.0, False, False)] * 4 + [(1.0, True, False)]
 
 
 def test_the_second_player_is_paid_for_its_own_win() -> None:
@@ -87,7 +87,7 @@ def test_an_illegal_move_is_paid_to_the_one_that_made_it() -> None:
     env = MoverViewWrapper(ucd_envs.make("tic_tac_toe"))
     env.reset()
     env.step(4)
-    assert env.step(4)[1:] == (-1.0, True, True, {})
+    assert env.step(4)[1:4] == (-1.0, True, True)
 
 
 def test_the_masks_are_those_of_the_agent_to_move() -> None:

@@ -14,12 +14,25 @@ __all__ = ["Rules", "State", "available", "check", "make", "make_rules", "regist
 __version__ = importlib.metadata.version("ucd-planners")
 
 
+SEATED = {
+    "ConnectFour-v0": "connect_four_v0",
+    "Go-v0": "go_v0",
+    "Havannah-v0": "havannah_v0",
+    "Hex-v0": "hex_v0",
+    "TicTacToe-v0": "tic_tac_toe_v0",
+}
+"""Games of several players by their names in Gymnasium: one seat, against random moves."""
+
+
 def _announce() -> None:
     """Creates a module for each game and registers the games in Gymnasium and, where it has a registry, in PettingZoo."""
     import gymnasium.envs.registration
     import pettingzoo
 
     gymnasium.envs.registration.register(id="ucd_envs/LeftRight-v0", entry_point="ucd_envs.envs.single:leftright")
+    for title, game in SEATED.items():
+        entry = "ucd_envs.envs.single:seated"
+        gymnasium.envs.registration.register(id=f"ucd_envs/{title}", entry_point=entry, kwargs={"game": game})
     enter: Any = getattr(pettingzoo, "register", None)
     for name in OWN_GAMES:
         module = module_of(name)

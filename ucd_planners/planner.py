@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ucd_envs.foreign import Adapter, adapted
+from ucd_envs.foreign.adapters import raw_environment
 from ucd_envs.kernels import CHANCE
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State
@@ -274,7 +275,7 @@ class Planner:
 
     def _starting_state(self, env: Any) -> State:
         """The state to search from. An adapter that an environment needs is made once and serves its later searches too."""
-        inner = getattr(env, "unwrapped", env)
+        inner = raw_environment(env)
         state: Any = inner
         if self._adapter is not None and self._adapter.env is inner:
             state = self._adapter.clone_state()

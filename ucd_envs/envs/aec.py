@@ -78,7 +78,11 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         return self._action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Starts a game. The seed has no effect, since the games have no chance. Options are accepted and ignored."""
+        """Starts a game, or with options={"state": state} goes on from a state. Other options are ignored, and so is the seed,
+        since the games have no chance. Raises as `restore_state` does."""
+        if options and "state" in options:
+            self.restore_state(options["state"])
+            return
         self.rules.kernels.reset(self.rules.config, self._state)
         self._is_reset = True
         self._begin()
@@ -209,6 +213,8 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         """Returns a legal action as an int. Raises ValueError for any other."""
         rules = self.rules
         try:
+            if isinstance(action, bool):
+                raise TypeError
             number = operator.index(action)
         except TypeError:
             raise ValueError(f"an action is a whole number from 0 to {rules.actions - 1}, not {action!r}") from None

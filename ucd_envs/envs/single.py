@@ -1,4 +1,4 @@
-"""SinglePlayerEnv: the Gymnasium environment for one-player rules."""
+"""Gymnasium environments: SinglePlayerEnv for one-player rules, and a seat of a game of several."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from ucd_envs.envs.aec import FRAMES_PER_SECOND, RENDER_MODES, BoardEnv
+from ucd_envs.envs.aec import FRAMES_PER_SECOND, RENDER_MODES, BoardEnv, make
+from ucd_envs.envs.wrappers import SeatWrapper
 from ucd_envs.registry import make_rules
 from ucd_envs.rules import Rules, State
 
@@ -15,8 +16,8 @@ from ucd_envs.rules import Rules, State
 class SinglePlayerEnv(gymnasium.Env[np.ndarray, int]):
     """A one-player game as a Gymnasium environment, with the same hooks as the AEC environment.
 
-    Observations are rows x columns x planes int8 of 0 and 1. `info["action_mask"]` is [actions] int8. The reward comes with
-    the last move. Raises ValueError for rules of more players, for an illegal action, and for a step after the end.
+    Observations are rows x columns x planes int8 of 0 and 1. `info["action_mask"]` is [actions] int8, and `action_masks()` is
+    the same as bool. The reward comes with the last move. Raises ValueError for rules of more players, for an illegal action, and for a step after the end.
     """
 
     def __init__(self, rules: Rules, render_mode: str | None = None) -> None:
@@ -30,9 +31,12 @@ class SinglePlayerEnv(gymnasium.Env[np.ndarray, int]):
         self.action_space = gymnasium.spaces.Discrete(rules.actions)  # type: ignore[assignment]
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
-        """Starts a game. The seed only reaches Gymnasium's generator, since the games have no chance."""
+        """Starts a game, or with options={"state": state} goes on from a state. The seed only reaches Gymnasium's generator,
+        since the games have no chance. Raises as `restore_state` does, and ValueError for a state that is over."""
         super().reset(seed=seed)
-        self._game.reset()
+        self._game.reset(options=options)
+        if self._game.terminations["player_0"]:
+            raise ValueError("the game is over in this state: there is no move to make")
         return self._view()
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
@@ -43,6 +47,11 @@ class SinglePlayerEnv(gymnasium.Env[np.ndarray, int]):
         self._game.step(action)
         observation, info = self._view()
         return observation, self._game.rewards["player_0"], self._game.terminations["player_0"], False, info
+
+    def action_masks(self) -> np.ndarray:
+        """Returns the legal actions: [actions] bool."""
+        mask: np.ndarray = self._game.observe("player_0")["action_mask"]
+        return mask.astype(bool)
 
     def clone_state(self) -> State:
         """Returns an immutable snapshot, hashed and compared by exact position."""
@@ -69,6 +78,11 @@ class SinglePlayerEnv(gymnasium.Env[np.ndarray, int]):
     def _view(self) -> tuple[np.ndarray, dict[str, Any]]:
         seen = self._game.observe("player_0")
         return seen["observation"], {"action_mask": seen["action_mask"]}
+
+
+def seated(game: str, seat: int = 0, render_mode: str | None = None, **settings: Any) -> SeatWrapper:
+    """Returns one seat of a game of several players, against random moves. Raises as `make` does."""
+    return SeatWrapper(make(game, render_mode, **settings), seat)
 
 
 def leftright(render_mode: str | None = None, **settings: Any) -> SinglePlayerEnv:

@@ -16,13 +16,15 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import BaseWrapper
 
+from ucd_envs.settings import integer
 
-class MoverViewWrapper(BaseWrapper[str, np.ndarray, int], gymnasium.Env[np.ndarray, int]):
-    """The game for one learner that plays all seats: a Gymnasium environment, always seen by the agent to move.
 
-    Made for sb3-contrib's MaskablePPO, as in PettingZoo's tutorial. `step` returns the next mover's observation with the
-    reward of the agent that has just moved. Legal actions are given by `action_mask()`, [actions] int8, and
-    `action_masks()`, [actions] bool. Needs equal spaces for all agents.
+class SingleAgentView(BaseWrapper[str, np.ndarray, int], gymnasium.Env[np.ndarray, int]):
+    """A game as a Gymnasium environment, the common part of its views.
+
+    Observations are those of one agent without the mask: [rows, columns, planes] int8. `info["action_mask"]` and
+    `action_mask()` are the legal actions, [actions] int8, and `action_masks()` is the same as bool. `unwrapped` is the view
+    itself, and the hooks `clone_state` and `restore_state` are those of the game. Needs equal spaces for all agents.
     """
 
     def __init__(self, env: AECEnv[str, dict[str, np.ndarray], int]) -> None:
@@ -33,24 +35,16 @@ class MoverViewWrapper(BaseWrapper[str, np.ndarray, int], gymnasium.Env[np.ndarr
         self.metadata = env.metadata
         self.render_mode = getattr(env, "render_mode", None)
 
-    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
-        """Starts a game. Returns the first mover's observation and info."""
-        gymnasium.Env.reset(self, seed=seed)
-        self.env.reset(seed=seed, options=options)
-        return self.observe(self.agent_selection), self.infos[self.agent_selection]
+    @property
+    def unwrapped(self) -> Any:
+        """Returns the view, which is a Gymnasium environment of its own."""
+        return self
 
-    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """Plays a move. Returns the next mover's observation, with reward, terminated, truncated and info of the agent that
-        moved."""
-        mover = self.agent_selection
-        self.env.step(action)
-        return (
-            self.observe(self.agent_selection),
-            self._cumulative_rewards[mover],
-            self.terminations[mover],
-            self.truncations[mover],
-            self.infos[mover],
-        )
+    @property
+    def viewer(self) -> str:
+        """Returns the agent that sees the game."""
+        agent: str = self.agent_selection
+        return agent
 
     def observe(self, agent: str) -> np.ndarray:
         """Returns the position seen from an agent, without the mask."""
@@ -58,13 +52,108 @@ class MoverViewWrapper(BaseWrapper[str, np.ndarray, int], gymnasium.Env[np.ndarr
         return observation
 
     def action_mask(self) -> np.ndarray:
-        """Returns the mover's legal actions: [actions] int8."""
-        mask: np.ndarray = self.env.observe(self.agent_selection)["action_mask"]
+        """Returns the viewer's legal actions: [actions] int8, all zero if it is not to move."""
+        mask: np.ndarray = self.env.observe(self.viewer)["action_mask"]
         return mask
 
     def action_masks(self) -> np.ndarray:
-        """Returns the mover's legal actions: [actions] bool."""
+        """Returns the viewer's legal actions: [actions] bool."""
         return self.action_mask().astype(bool)
+
+    def seen(self, info: dict[str, Any]) -> tuple[np.ndarray, dict[str, Any]]:
+        """Returns the viewer's observation, and an info with its legal actions."""
+        return self.observe(self.viewer), {**info, "action_mask": self.action_mask()}
+
+
+class MoverViewWrapper(SingleAgentView):
+    """The game for one learner that plays all seats: always seen by the agent to move.
+
+    Made for sb3-contrib's MaskablePPO, as in PettingZoo's tutorial. `step` returns the next mover's observation and mask with
+    the reward of the agent that has just moved.
+    """
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+        """Starts a game, or with options={"state": state} goes on from a state. Returns the first mover's observation and
+        info. Raises ValueError for a state that is over."""
+        gymnasium.Env.reset(self, seed=seed)
+        self.env.reset(seed=seed, options=options)
+        _refuse_over(self)
+        return self.seen(self.infos[self.agent_selection])
+
+    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Plays a move. Returns the next mover's observation and mask, with reward, terminated and truncated of the agent that
+        moved."""
+        mover = self.agent_selection
+        self.env.step(action)
+        observation, info = self.seen(self.infos[mover])
+        return observation, self._cumulative_rewards[mover], self.terminations[mover], self.truncations[mover], info
+
+
+class SeatWrapper(SingleAgentView):
+    """The game for one learner in one seat. The others choose legal moves at random, seeded by `reset(seed=...)`.
+
+    seat: the learner's place among the agents. `step` plays the learner's move and the replies to it. Its reward is the sum of
+    the learner's rewards over these moves. Raises ValueError for a seat that the game does not have.
+    """
+
+    def __init__(self, env: AECEnv[str, dict[str, np.ndarray], int], seat: int = 0) -> None:
+        super().__init__(env)
+        try:
+            self.seat = integer("seat", seat, 0, len(env.possible_agents) - 1)
+        except TypeError as error:
+            raise ValueError(str(error)) from None
+
+    @property
+    def viewer(self) -> str:
+        """Returns the learner's agent."""
+        agent: str = self.possible_agents[self.seat]
+        return agent
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+        """Starts a game, or with options={"state": state} goes on from a state. Others move until it is the learner's turn.
+        Raises ValueError for a state that is over."""
+        gymnasium.Env.reset(self, seed=seed)
+        self.env.reset(seed=seed, options=options)
+        _refuse_over(self)
+        self._reply()
+        return self.seen(self.infos[self.viewer])
+
+    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Plays the learner's move and the replies. Returns observation, reward, terminated, truncated and info of the learner.
+
+        Raises ValueError after the end, and where a restored state has another agent to move.
+        """
+        agent = self.viewer
+        if self._is_over():
+            raise ValueError("the game is over: call reset() to start another")
+        if self.agent_selection != agent:
+            raise ValueError(f"{self.agent_selection} is to move, but the learner is {agent}: reset from this state")
+        self.env.step(action)
+        reward = float(self.rewards[agent]) + self._reply()
+        observation, info = self.seen(self.infos[agent])
+        return observation, reward, self.terminations[agent], self.truncations[agent], info
+
+    def _is_over(self) -> bool:
+        """Returns whether the learner has no more moves."""
+        agent = self.viewer
+        return bool(self.terminations.get(agent, True) or self.truncations.get(agent, True))
+
+    def _reply(self) -> float:
+        """Plays random moves of the others until the learner is to move. Returns the learner's rewards for them."""
+        reward = 0.0
+        while self.agent_selection != self.viewer and not self._is_over():
+            mover = self.agent_selection
+            gone = self.terminations[mover] or self.truncations[mover]
+            legal = np.flatnonzero(self.env.observe(mover)["action_mask"])
+            self.env.step(None if gone else int(self.np_random.choice(legal)))
+            reward += float(self.rewards[self.viewer])
+        return reward
+
+
+def _refuse_over(view: Any) -> None:
+    """Raises ValueError where a game has begun from a state that is over."""
+    if all(view.terminations[agent] or view.truncations[agent] for agent in view.agents):
+        raise ValueError("the game is over in this state: there is no move to make")
 
 
 class ObservationsKeyWrapper(BaseWrapper[str, dict[str, np.ndarray], int]):

@@ -33,6 +33,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from gymnasium.spaces import Discrete
+from pettingzoo.utils.wrappers import BaseWrapper
 
 from ucd_envs.foreign.callbacks import Callbacks
 from ucd_envs.foreign.chance import is_generator
@@ -107,7 +108,7 @@ class Adapter(ABC):
             raise ValueError(f"payoff_range must be two finite numbers, the lower one first, not {payoff_range!r}") from None
         if not -np.inf < least < most < np.inf:
             raise ValueError(f"payoff_range must be two finite numbers, the lower one first, not {payoff_range!r}")
-        self.env = getattr(env, "unwrapped", env)
+        self.env = raw_environment(env)
         if isinstance(constant, str):
             raise ValueError(f"constant must be several names, such as ({constant!r},), not {constant!r}")
         unknown = [name for name in constant if not hasattr(self.env, name)]
@@ -258,7 +259,7 @@ class AECGame(Adapter):
 
     def __init__(self, env: Any, *, payoff_range: tuple[float, float] = (-1.0, 1.0), **options: Any) -> None:
         """Adapts an environment; options as in Adapter. Raises TypeError for one that is not AEC, ValueError before a reset."""
-        raw = getattr(env, "unwrapped", env)
+        raw = raw_environment(env)
         if not all(hasattr(raw, name) for name in ("possible_agents", "step", "observe", "action_space")):
             raise TypeError(f"AECGame needs a PettingZoo AEC environment, not {type(raw).__name__}")
         if not hasattr(raw, "agent_selection"):
@@ -320,7 +321,7 @@ class SingleGame(Adapter):
 
     def __init__(self, env: Any, *, discount: float = 1.0, max_plies: int | None = None, **options: Any) -> None:
         """Adapts an environment; other options as in Adapter. Raises TypeError for one that is not of Gymnasium."""
-        raw = getattr(env, "unwrapped", env)
+        raw = raw_environment(env)
         if not all(hasattr(raw, name) for name in ("step", "action_space", "observation_space")):
             raise TypeError(f"SingleGame needs a Gymnasium environment, not {type(raw).__name__}")
         if hasattr(raw, "possible_agents"):
@@ -370,6 +371,14 @@ class SingleGame(Adapter):
         return lambda env: every
 
 
+def raw_environment(env: Any) -> Any:
+    """Returns the environment below all wrappers, also below views that are environments of Gymnasium on one of PettingZoo."""
+    raw = getattr(env, "unwrapped", env)
+    while isinstance(raw, BaseWrapper):
+        raw = raw.env.unwrapped
+    return raw
+
+
 def _discrete(space: Any, env: Any) -> int:
     """Returns the number of actions of a space."""
     if not isinstance(space, Discrete) or space.start != 0:
@@ -390,7 +399,7 @@ def adapted(env: Any) -> Adapter:
 
     Raises TypeError for any other, with the names of the missing hooks and of the adapters.
     """
-    raw = getattr(env, "unwrapped", env)
+    raw = raw_environment(env)
     missing = [name for name in HOOKS if not callable(getattr(raw, name, None))]
     if missing:
         raise TypeError(
