@@ -113,6 +113,11 @@ class Choice(NamedTuple):
     depth_rave: int
     ref: int
     first_play_urgency: float
+    revisit: int = 0
+
+    def is_due(self, log: Log, position: Position) -> bool:
+        """Return whether the next simulation of a position is for its least tried move."""
+        return self.revisit > 0 and (log.visited(position) + 1) % self.revisit == 0
 
     def reference(self, log: Log, descent: Sequence[Position]) -> Position:
         """Return the last position of a descent whose edges had `ref` simulations or more; the root if none has."""
@@ -135,8 +140,7 @@ class Choice(NamedTuple):
     def value(self, log: Log, edge: Edge, mover: int, amaf: int, paid: Fraction) -> float:
         """Return the bound of one move with n~ = amaf and w~ = paid."""
         if edge not in log.out.get(edge[0], []):
-            spread = self.c * math.sqrt(math.log(max(1, log.visited(edge[0]))))
-            return float(paid / amaf) + spread if amaf else self.first_play_urgency
+            return float(paid / amaf) if amaf else self.first_play_urgency
         n = int(log.n[edge])
         mean, weight = log.mean(edge, self.depth_mean)[mover], beta(n, amaf, self.bias)
         if amaf:

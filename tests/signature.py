@@ -43,11 +43,11 @@ def planners() -> Iterator[Planner]:
     yield ucd(2, 1, 3, store="nodes", playouts=PLAYOUTS, seed=SEED, expand="all", first_play_urgency=0.75)
     yield ucd(math.inf, math.inf, 1, store="nodes", playouts=PLAYOUTS, seed=SEED, first_play_urgency=0.5, reuse_graph=True)
     yield ucd(1, 0, 1, playouts=PLAYOUTS, seed=SEED, reuse_graph=True)
-    yield rave(c=0, playouts=PLAYOUTS, seed=SEED, reuse_graph=True)
+    yield rave(playouts=PLAYOUTS, seed=SEED, reuse_graph=True)
     yield rave_ucd(0.5, 0, 1, 0.3, playouts=3, seed=SEED, expand="all")
-    yield rave_ucd(depth_mean=math.inf, c=0, playouts=PLAYOUTS, seed=SEED, max_nodes=30)
+    yield rave_ucd(depth_mean=math.inf, playouts=PLAYOUTS, seed=SEED, max_nodes=30)
     yield rave_ucd(depth_mean=2, c=0.3, playouts=PLAYOUTS, seed=SEED, first_play_urgency=0.75, reuse_graph=True)
-    yield grave(ref=5, c=0, playouts=PLAYOUTS, seed=SEED, workers=2)
+    yield grave(ref=5, playouts=PLAYOUTS, seed=SEED, workers=2)
 
 
 def found(result: SearchResult) -> bytes:

@@ -135,7 +135,7 @@ def test_the_planners_of_bhrf_have_the_labels_parameters(name: str) -> None:
     """The opponent is the same program without the policy, priors in both."""
     for setting in experiment_named(name).settings(2, 0):
         one, two = (planner_from(text, **setting.match.budget) for text in (setting.match.a, setting.match.b))
-        assert one.selection == two.selection == RAVE()
+        assert one.selection == two.selection == RAVE(revisit=0)
         assert one.initial == two.initial == GoInitial()
         labels = setting.labels
         expert = (GoExpert(),) if name == "bhrf-epsilon" else ()

@@ -30,7 +30,7 @@ SEARCHES: dict[str, Callable[[], tuple[Planner, list[State]]]] = {
     "uct": lambda: (uct(playouts=300, seed=3), [start("hex", size=4)]),
     "ucd(1,0,1)": lambda: (ucd(1, 0, 1, playouts=300, seed=3), [start("connect_four", columns=5, rows=4)]),
     "ucd(inf,0,1)": lambda: (ucd(math.inf, 0, 1, playouts=300, seed=3), [start("connect_four", columns=5, rows=4)]),
-    "rave_ucd": lambda: (rave_ucd(depth_rave=1, depth_mean=1, c=0, playouts=200, seed=3), [start("hex", size=3)]),
+    "rave_ucd": lambda: (rave_ucd(depth_rave=1, depth_mean=1, playouts=200, seed=3), [start("hex", size=3)]),
     "kept": lambda: (ucd(2, 1, 3, playouts=200, seed=3, reuse_graph=True), kept_states()),
 }
 

@@ -37,10 +37,10 @@ SELECTIONS = [
     *(RAVE(bias, c, True, depth, 1) for bias, c, depth in product(BIASES, CONSTANTS, DEPTHS)),
 ]
 FEW = [
-    RAVE(0.001, 0.4),
+    RAVE(0.001, 0.4, revisit=4),
     RAVE(0, 0, ref=5),
     RAVE(0.001, 0, True, 0, 0, ref=5),
-    RAVE(0.5, 0.4, True, 2, 0),
+    RAVE(0.5, 0.4, True, 2, 0, revisit=3),
     RAVE(0.001, 0, True, 0, 1),
     RAVE(0, 0.4, True, INF, 1),
 ]
@@ -132,21 +132,27 @@ def pairs(graph: Graph) -> int:
 def oracle_of(selection: RAVE, first_play_urgency: float = INF) -> rave_oracle.Choice:
     """The oracle's selection."""
     given = selection.bias, selection.c, selection.depth_mean, selection.depth_rave, selection.ref
-    return rave_oracle.Choice(*given, first_play_urgency)
+    return rave_oracle.Choice(*given, first_play_urgency, selection.revisit)
 
 
 def assert_choices(search: Simulations, log: rave_oracle.Log, choice: rave_oracle.Choice, path: Path) -> set[str]:
-    """Each choice of a descent had the largest bound by the log before it, and the descent went to the first new position, the
+    """Each choice of a descent had the largest bound by the log before it or was due as the least tried, and the descent went to the first new position, the
     end of the game, or where a full graph has no move to choose from; the kinds of choices."""
     descent: list[Name] = [path[0][0]]
     kinds, fresh, most_edges = set(), 0, int(search.graph.record.most_edges)
     for source, action, target in path:
         state, tried = search.states[source], {move for _, move in log.out.get(source, [])}
         full = len(log.edges()) + fresh >= most_edges
-        values = choice.values(log, descent, state.player, tried if full else state.legal_actions())
-        assert values[action] >= max(values.values()) - 1e-9
+        legal = tried if full else state.legal_actions()
+        if choice.is_due(log, source):
+            played = {move: log.n[source, move] if move in tried else 0 for move in legal}
+            assert played[action] == min(played.values())
+            kinds.add("least")
+        else:
+            values = choice.values(log, descent, state.player, legal)
+            assert values[action] >= max(values.values()) - 1e-9
+            kinds |= {"tried" if action in tried else "urgent" if values[action] == choice.first_play_urgency else "known"}
         fresh += action not in tried
-        kinds |= {"tried" if action in tried else "urgent" if values[action] == choice.first_play_urgency else "known"}
         if target not in log.out:
             assert search.worker.settings.options.expand_all or target == path[-1][2]
             return kinds
@@ -241,7 +247,7 @@ def test_sums_and_choices_are_the_definitions_after_every_playout(selection: RAV
     kinds = set()
     for start, (add, urgency) in zip((*random_games(seed=50), *real_games()[::2]), cycle(OPTIONS)):
         kinds |= assert_search(start, selection, 8, set(range(9)), expand=add, first_play_urgency=urgency)
-    assert kinds == {"tried", "urgent", "known"}
+    assert kinds == {"tried", "urgent", "known", *(["least"] if selection.revisit <= 8 else [])}
 
 
 @every_selection
@@ -566,6 +572,94 @@ def test_equals_are_chosen_alike(selection: RAVE) -> None:
         second[search.step()[0][0][1]] += 1
     assert chi_square(first) < 18.5
     assert chi_square(second) < 18.5
+
+
+@pytest.mark.parametrize("table", [False, True])
+def test_the_least_tried_is_chosen_alike(table: bool) -> None:
+    """F2-16: with revisit=1 every move in turn, and each of the five is the seventh playout's with the same chance."""
+    start = hash_game.listed({"root": (0, [1.0, 0.0, 0.0, 0.0, 0.0])}).initial_state()
+    search, seventh = Simulations(start, RAVE(table=table, revisit=1)), np.zeros(5)
+    for seed in range(500):
+        search.seed = seed
+        search.begin(start)
+        moves = [search.step()[0][0][1] for _ in range(7)]
+        assert sorted(moves[:5]) == [0, 1, 2, 3, 4]
+        assert moves[5] != moves[6]
+        seventh[moves[6]] += 1
+    assert chi_square(seventh) < 18.5
+
+
+def test_moves_that_are_due_come_at_every_revisit_only() -> None:
+    """A win whose bound is 1 has all playouts but the fourth, the eighth, and so on, which go round the four others."""
+    start = hash_game.listed({"root": (0, [1.0, 0.0, 0.0, 0.0, 0.0])}).initial_state()
+    search = Simulations(start, RAVE(revisit=4), first_play_urgency=0.5)
+    search.begin(start)
+    moves = [search.step()[0][0][1] for _ in range(100)]
+    assert all(move == 0 for number, move in enumerate(moves[10:], 11) if number % 4)
+    assert sorted(moves[11::4][:20]) == sorted(5 * [1, 2, 3, 4])[: len(moves[11::4][:20])]
+
+
+def worth(state: State, known: dict[bytes, float]) -> float:
+    """The payoff of the player to move in a game of two, by looking at every game."""
+    if state.key not in known:
+        known[state.key] = max(value_of(state, action, known) for action in state.legal_actions())
+    return known[state.key]
+
+
+def value_of(state: State, action: int, known: dict[bytes, float]) -> float:
+    """The payoff of a move for its player."""
+    child = state.after(action)
+    return float(child.payoffs()[state.player]) if child.over else 1 - worth(child, known)
+
+
+@pytest.fixture(scope="module")
+def hard() -> list[tuple[State, set[int]]]:
+    """The 3,191 positions of tic-tac-toe whose moves are not all worth the same, with the best ones."""
+    known: dict[bytes, float] = {}
+    seen: dict[bytes, State] = {}
+    level = [ucd_envs.make_rules("tic_tac_toe").initial_state()]
+    while level:
+        level = [child for state in level for child in map(state.after, state.legal_actions()) if not child.over]
+        level = list({child.key: child for child in level}.values())
+        seen |= {state.key: state for state in level}
+    found = []
+    for state in seen.values():
+        values = {action: value_of(state, action, known) for action in state.legal_actions()}
+        best = {action for action, value in values.items() if value == max(values.values())}
+        if len(best) < len(values):
+            found.append((state, best))
+    assert len(found) == 3191
+    return found
+
+
+@pytest.mark.parametrize("planner", [rave, rave_ucd], ids=["rave", "rave_ucd"])
+def test_the_only_move_is_found(planner: Callable[..., Planner]) -> None:
+    """F2-16: a3 was chosen with 9 of 10 seeds. X holds b3, O a1, and every other move loses."""
+    rules = ucd_envs.make_rules("tic_tac_toe")
+    start = rules.initial_state()
+    start = start.after(start.action_named("b3"))
+    start = start.after(start.action_named("a1"))
+    for seed in range(10):
+        assert planner(playouts=100_000, seed=seed).act(start) == start.action_named("a3")
+
+
+def assert_best(planner: Planner, positions: list[tuple[State, set[int]]]) -> None:
+    """A planner chooses a best move in each position."""
+    wrong = [state for state, best in positions if planner.act(state) not in best]
+    assert not wrong
+
+
+@pytest.mark.parametrize("planner", [rave, rave_ucd], ids=["rave", "rave_ucd"])
+def test_the_default_converges(planner: Callable[..., Planner], hard: list[tuple[State, set[int]]]) -> None:
+    """F2-16: with c = 0 alone, 57 of 6,382 searches of 20,000 playouts ended with a move that loses or gives a win away."""
+    assert_best(planner(playouts=20_000, seed=1), hard[::24])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("planner", [rave, rave_ucd], ids=["rave", "rave_ucd"])
+def test_the_default_converges_in_every_position(planner: Callable[..., Planner], hard: list[tuple[State, set[int]]]) -> None:
+    """F2-16, whole."""
+    assert_best(planner(playouts=20_000, seed=1), hard)
 
 
 def winning(state: State) -> list[int]:

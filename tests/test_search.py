@@ -28,7 +28,7 @@ from ucd_planners.search.storage import Graph
 
 HERE = Path(__file__).resolve().parent
 INF = math.inf
-SIGNATURE = "139023410107348"
+SIGNATURE = "117688415943835"
 
 PRESETS: dict[str, Callable[..., Planner]] = {
     "uct": uct,

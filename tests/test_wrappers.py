@@ -87,7 +87,7 @@ def test_an_illegal_move_is_paid_to_the_one_that_made_it() -> None:
     env = MoverViewWrapper(ucd_envs.make("tic_tac_toe"))
     env.reset()
     env.step(4)
-    assert env.step(4)[1:4] == (-1.0, True, True)
+    assert env.step(4)[1:4] == (-1.0, True, False)
 
 
 def test_the_masks_are_those_of_the_agent_to_move() -> None:

@@ -14,8 +14,7 @@
 | grave                 | RAVE values of the nearest well-visited position |
 | cmc                   | UCT in a tree, playouts by CMC                   |
 
-c = 0.3 is the constant of [UCD section 4]. The papers on RAVE have c = 0, with which a search need not converge. All take
-the options of Planner by name, the budget of a search among them.
+c = 0.3 is the constant of [UCD section 4]. The default of `revisit` is not of a paper: there it is 0. All take the options of Planner by name, the budget of a search among them.
 """
 
 from __future__ import annotations
@@ -113,23 +112,33 @@ def update_all(c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
 
 
 @preset
-def rave(bias: float = 0.001, c: float = 0.001, **options: Unpack[PlannerOptions]) -> Planner:
-    """RAVE [Gelly and Silver 2011, with bias = 4 b^2]. Untried moves are chosen by the playouts that played them later."""
-    return Planner(RAVE(bias, c), name="rave", **options)
+def rave(bias: float = 0.001, c: float = 0.0, revisit: int = 128, **options: Unpack[PlannerOptions]) -> Planner:
+    """RAVE [Gelly and Silver 2011, with bias = 4 b^2]. Untried moves are chosen by the playouts that played them later.
+
+    revisit: every how many playouts of a position its least tried move is played; the papers have none, which is 0.
+    """
+    return Planner(RAVE(bias, c, revisit=revisit), name="rave", **options)
 
 
 @preset
 def rave_ucd(
-    bias: float = 0.001, depth_rave: int = 1, depth_mean: float = 0, c: float = 0.001, **options: Unpack[PlannerOptions]
+    bias: float = 0.001,
+    depth_rave: int = 1,
+    depth_mean: float = 0,
+    c: float = 0.0,
+    revisit: int = 128,
+    **options: Unpack[PlannerOptions],
 ) -> Planner:
     """RAVE on a graph [UCD section 4, Table 2]: depth_rave 0 or 1, depth_mean 0, 1, 2, ... or math.inf."""
-    return Planner(RAVE(bias, c, True, depth_mean, depth_rave), name="rave_ucd", **options)
+    return Planner(RAVE(bias, c, True, depth_mean, depth_rave, revisit=revisit), name="rave_ucd", **options)
 
 
 @preset
-def grave(ref: int = 50, bias: float = 1e-10, c: float = 0.001, **options: Unpack[PlannerOptions]) -> Planner:
+def grave(
+    ref: int = 50, bias: float = 1e-10, c: float = 0.0, revisit: int = 128, **options: Unpack[PlannerOptions]
+) -> Planner:
     """GRAVE [Cazenave 2015]: RAVE values of the nearest position of the descent with at least `ref` playouts."""
-    return Planner(RAVE(bias, c, ref=ref), name="grave", **options)
+    return Planner(RAVE(bias, c, ref=ref, revisit=revisit), name="grave", **options)
 
 
 @preset

@@ -64,6 +64,12 @@ class SingleAgentView(BaseWrapper[str, np.ndarray, int], gymnasium.Env[np.ndarra
         """Returns the viewer's observation, and an info with its legal actions."""
         return self.observe(self.viewer), {**info, "action_mask": self.action_mask()}
 
+    def outcome(self, agent: str, reward: float) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Returns what a step returns to an agent. A game that ended is not truncated, even by an illegal move."""
+        observation, info = self.seen(self.infos[agent])
+        ended = bool(self.terminations[agent])
+        return observation, reward, ended, bool(self.truncations[agent]) and not ended, info
+
 
 class MoverViewWrapper(SingleAgentView):
     """The game for one learner that plays all seats: always seen by the agent to move.
@@ -85,8 +91,7 @@ class MoverViewWrapper(SingleAgentView):
         moved."""
         mover = self.agent_selection
         self.env.step(action)
-        observation, info = self.seen(self.infos[mover])
-        return observation, self._cumulative_rewards[mover], self.terminations[mover], self.truncations[mover], info
+        return self.outcome(mover, self._cumulative_rewards[mover])
 
 
 class SeatWrapper(SingleAgentView):
@@ -111,7 +116,7 @@ class SeatWrapper(SingleAgentView):
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
         """Starts a game, or with options={"state": state} goes on from a state. Others move until it is the learner's turn.
-        Raises ValueError for a state that is over."""
+        If they end the game before, there is no legal action. Raises ValueError for a state that is over."""
         gymnasium.Env.reset(self, seed=seed)
         self.env.reset(seed=seed, options=options)
         _refuse_over(self)
@@ -130,8 +135,7 @@ class SeatWrapper(SingleAgentView):
             raise ValueError(f"{self.agent_selection} is to move, but the learner is {agent}: reset from this state")
         self.env.step(action)
         reward = float(self.rewards[agent]) + self._reply()
-        observation, info = self.seen(self.infos[agent])
-        return observation, reward, self.terminations[agent], self.truncations[agent], info
+        return self.outcome(agent, reward)
 
     def _is_over(self) -> bool:
         """Returns whether the learner has no more moves."""

@@ -46,7 +46,7 @@ BOARDS: Mapping[str, Mapping[str, Any]] = {"9": {"playouts": 10_000}, "19": {"pl
 def program(policies: str = "", budget: str = "") -> str:
     """Returns the program with playout policies, and its own budget."""
     written = f"policies='{policies}'," if policies else ""
-    return f"rave({written}c=0,initial='go_initial'{budget})"
+    return f"rave({written}revisit=0,initial='go_initial'{budget})"
 
 
 def settings_of(size: str) -> dict[str, Any]:

@@ -35,7 +35,7 @@ TABLE_1 = {
 }
 """[UCD Table 1]: percent of wins by (d1, d2, d3), for each c."""
 BIASES = ("0.0001", "0.0002", "0.0004", "0.0008", "0.0016", "0.0032", "0.0064")
-RAVE = "rave(bias=0.0002,c=0,stop_early=true)"
+RAVE = "rave(bias=0.0002,revisit=0,stop_early=true)"
 """Standard RAVE, the opponent, with the constant of the paper's best result."""
 TABLE_2 = {"0": (48.0, 52.0, 47.5, 45.5, 49.0, 47.5, 39.0), "1": (32.0, 38.0, 36.0, 33.0, 31.5, 37.5, 30.5)}
 """[UCD Table 2]: percent of wins by depth of the mean, for each constant, with a RAVE depth of 1."""
@@ -71,7 +71,7 @@ def rave_settings(games: int, seed: int) -> list[Setting]:
     settings = []
     for depth_mean, percents in TABLE_2.items():
         for bias, percent in zip(BIASES, percents, strict=True):
-            planner = f"rave_ucd(bias={bias},depth_rave=1,depth_mean={depth_mean},c=0,stop_early=true)"
+            planner = f"rave_ucd(bias={bias},depth_rave=1,depth_mean={depth_mean},revisit=0,stop_early=true)"
             match = Match("go_v0", planner, RAVE, SETTINGS, BUDGET, games, seed)
             settings.append(Setting({"depth_mean": depth_mean, "bias": bias}, match, percent))
     return settings

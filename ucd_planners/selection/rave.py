@@ -5,12 +5,13 @@ w~(u, a) in sum. The value of a move mixes their mean with its own:
 
     (1 - beta) mu(e) + beta w~ / n~ + c * sqrt(log p / n(e))        beta = n~ / (n~ + n(e) + bias * n~ * n(e))
 
-so that a move that was not tried yet has the mean w~ / n~, and the bound `first_play_urgency` where nothing is known. It
-explores as one tried once does, so with c > 0 every move is tried in time and the search converges. With c = 0, as in the
-papers, the only good move may stay untried for ever. Initial statistics are added to its own playouts. `bias` is 4 b^2 of Gelly
-and Silver. RAVE-UCD shares positions: mu has the depth d1, here depth_mean, and with depth_rave = 1 the playouts through a
-child of u count for u as well, however they came there: n~ mixes the values of u's children. GRAVE [Cazenave 2015] takes n~ and
-w~ from the nearest position of the descent with `ref` playouts or more.
+so that a move that was not tried yet has the mean w~ / n~, and the bound `first_play_urgency` where nothing is known. With
+c = 0, as in the papers, the only good move may then stay untried for ever. So one of `revisit` playouts of a position goes to
+its least tried move, which is not in the papers: a search of fewer playouts is theirs, a longer one converges
+(tests/test_rave.py: in every position of tic-tac-toe). Initial statistics are added to its own playouts. `bias` is 4 b^2 of Gelly and Silver. RAVE-UCD shares positions: mu has the depth d1,
+here depth_mean, and with depth_rave = 1 the playouts through a child of u count for u as well, however they came there: n~
+mixes the values of u's children. GRAVE [Cazenave 2015] takes n~ and w~ from the nearest position of the descent with `ref`
+playouts or more.
 
 Symbols: n~ and w~ are node_action_stats(graph)[u, player * actions + a], or [u, players * actions + a] with depth_rave = 1.
 """
@@ -46,7 +47,7 @@ from ucd_planners.selection.ucd import FIRST_A, SCRATCH_BYTES, UCD, UCD_PARAMETE
 
 U0, U1, U16, LOW = np.uint64(0), np.uint64(1), np.uint64(16), np.uint64(0xFFFF)
 ONE = np.float32(1.0)
-PARAMETERS = record(*UCD_PARAMETERS, ("actions", np.int64), ("ref", np.int64), ("mixes", np.int64), ("bias", np.float64))
+PARAMETERS = record(*UCD_PARAMETERS, ("actions", np.int64), ("ref", np.int64), ("mixes", np.int64), ("revisit", np.int64), ("bias", np.float64))
 """Those of UCD, which its backup reads, and those of the choice."""
 MOST = np.float32(2**24)
 """Whole numbers are exact up to here."""
@@ -60,9 +61,27 @@ def notes(sim, p):
     return array_at(sim.scratch.address + SCRATCH_BYTES, (2, p.players * p.actions), INDEX)
 
 
+@kernel()
+def least_tried(graph, sim, first, expanded, legal):
+    """The place of an action with the fewest playouts; among equals each with the same probability."""
+    if expanded < legal:
+        return np.int64(expanded + below(rng(sim), legal - expanded))
+    least, equals, choice = np.float64(np.inf), U0, -1
+    for i in range(expanded):
+        visits = np.float64(edges(graph)[first + i].visits)
+        if visits < least:
+            least, equals, choice = visits, U1, i
+        elif visits == least:
+            equals += U1
+            if below(rng(sim), equals) == U0:
+                choice = i
+    return np.int64(choice)
+
+
 @kernel(SELECT)
 def select(graph, sim, node, may_add):
-    """The action with the largest bound; among equals each with the same probability."""
+    """The action with the largest bound, or every `revisit` playouts the least tried one; among equals each with the same
+    probability."""
     p, begun = parameters(graph, PARAMETERS), scratch(sim)
     expanded = np.uint64(nodes(graph)[node].expanded)
     legal = np.uint64(nodes(graph)[node].legal) if may_add else expanded
@@ -70,6 +89,8 @@ def select(graph, sim, node, may_add):
         begun.rave_node = node
     row = np.uint64(np.int64(nodes(graph)[node].mover) * p.actions)
     first, listed = np.uint64(nodes(graph)[node].first_edge), np.uint64(nodes(graph)[node].first_action)
+    if p.revisit > 0 and np.uint64(node_stats(graph)[node, FIRST_A] + 1.0) % np.uint64(p.revisit) == U0:
+        return least_tried(graph, sim, first, expanded, legal)
     records, moves, means, chances = edges(graph), actions(graph), mean_value(graph), exploration(graph)
     scale, values, mixes = node_stats(graph)[node, 0], node_action_stats(graph), p.mixes > 0
     known, given = initial_stats(graph), graph.actions.columns > 0
@@ -83,12 +104,12 @@ def select(graph, sim, node, may_add):
         if i < expanded:
             visits, mean, chance = np.float64(records[first + i].visits), means[first + i], chances[first + i]
         else:
-            visits, mean, chance = np.float64(0), np.float64(0), np.float64(1)
+            visits = mean = chance = np.float64(0)
         if given:
             ahead = np.float64(known[listed + i, U0])
             if ahead > 0.0:
                 mean = (visits * mean + np.float64(known[listed + i, U1])) / (visits + ahead)
-                chance = 1.0 / math.sqrt((1.0 / (chance * chance) if i < expanded else 0.0) + ahead)
+                chance = 1.0 / math.sqrt((1.0 / (chance * chance) if chance > 0.0 else 0.0) + ahead)
                 visits += ahead
         if visits + played > 0.0:
             bias = constant * visits * played
@@ -204,18 +225,19 @@ def inherit_played(graph, p, number, source, target):
 class RAVE:
     """RAVE in a tree, RAVE-UCD in a graph, and GRAVE.
 
-    bias: how soon a move's own mean outweighs that of all playouts with it, 0 to 1e9; c: exploration constant, 0 in the papers;
-    table: whether positions reached in several ways share a node; depth_mean: d1 of UCD; depth_rave: 0, or 1 to count the
-    playouts through a position's children too; ref: playouts of the position whose values are used, 0 for the present one.
-    Raises TypeError or ValueError for anything else, for depths without a table, and for ref with depth_rave.
+    bias: how soon a move's own mean outweighs that of all playouts with it, 0 to 1e9; c: exploration constant; table: whether
+    positions reached in several ways share a node; depth_mean: d1 of UCD; depth_rave: 0, or 1 to count the playouts through a
+    position's children too; ref: playouts of the position whose values are used, 0 for the present one. Raises TypeError or
+    ValueError for anything else, for depths without a table, and for ref with depth_rave.
     """
 
     bias: float = 0.001
-    c: float = 0.001
+    c: float = 0.0
     table: bool = False
     depth_mean: float = 0
     depth_rave: int = 0
     ref: int = 0
+    revisit: int = 128
     serves_urgency, serves_initial = True, True
     select_kernel, backup_kernel = select, backup
 
@@ -225,6 +247,7 @@ class RAVE:
         boolean("table", self.table)
         integer("depth_rave", self.depth_rave, 0, 1)
         integer("ref", self.ref, 0, 2**31 - 1)
+        integer("revisit", self.revisit, 0, 2**31 - 1)
         if self.depth_rave and not self.table:
             raise ValueError("depth_rave looks into a graph and must be 0 without a table")
         if self.depth_rave and self.ref:
@@ -252,5 +275,6 @@ class RAVE:
 
     def parameters(self, players: int, actions: int) -> np.ndarray:
         """Returns the record of UCD's backup, and behind it that of the choice."""
-        own = {"actions": actions, "ref": self.ref, "mixes": self.depth_rave, "bias": float(self.bias)}
+        own = {"actions": actions, "ref": self.ref, "mixes": self.depth_rave}
+        own |= {"revisit": self.revisit, "bias": float(self.bias)}
         return configuration(PARAMETERS, **self.ucd.parameter_values(players), **own)
