@@ -37,10 +37,10 @@ SELECTIONS = [
     *(RAVE(bias, c, True, depth, 1) for bias, c, depth in product(BIASES, CONSTANTS, DEPTHS)),
 ]
 FEW = [
-    RAVE(0.001, 0.4, revisit=4),
+    RAVE(0.001, 0.4, revisit=8),
     RAVE(0, 0, ref=5),
     RAVE(0.001, 0, True, 0, 0, ref=5),
-    RAVE(0.5, 0.4, True, 2, 0, revisit=3),
+    RAVE(0.5, 0.4, True, 2, 0, revisit=8),
     RAVE(0.001, 0, True, 0, 1),
     RAVE(0, 0.4, True, INF, 1),
 ]
@@ -304,8 +304,7 @@ def test_a_kept_graph_is_right_through_whole_games(selection: RAVE, add: str) ->
                 ends.add(end)
                 if end != "fresh":
                     assert_right(search, log, selection)
-            count = 9 if state is start else 4  # few playouts after a rebuilding leave the graph whole
-            go_on(search, log, selection, count, {count})
+            go_on(search, log, selection, 9, {9})
             block = search.graph.edges[search.graph.block(search.root)]
             state = state.after(int(block["action"][np.argmax(block["visits"])]))
             if not state.over and state.ply % 2 == 0:
