@@ -13,7 +13,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import weakref
 from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
@@ -72,13 +71,6 @@ def ctrl_c() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
-
-
-def press_after(seconds: float) -> None:
-    """Presses Ctrl-C a little later."""
-    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
-    timer.daemon = True
-    timer.start()
 
 
 # Environments of this file
@@ -1357,14 +1349,18 @@ def test_a_state_of_an_earlier_search_is_told() -> None:
             planner(playouts=10).search(old)
 
 
-# Ctrl-C, time and memory
+# Ctrl-C and memory
 
 
-class Slow(HookedWalk):
-    """Steps take a millisecond; there is no end."""
+class Pressing(HookedWalk):
+    """A walk without an end that presses Ctrl-C in a step; `left`: steps up to that one, over all copies."""
+
+    left = 0
 
     def step(self, action: int) -> Any:
-        time.sleep(0.001)
+        Pressing.left -= 1
+        if Pressing.left == 0:
+            os.kill(os.getpid(), signal.SIGINT)
         self.at += 2 * int(action) - 1
         return np.array([self.at]), 0.0, False, False, {}
 
@@ -1372,22 +1368,22 @@ class Slow(HookedWalk):
 @pytest.mark.parametrize("planner", [uct, simple_way])
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_in_the_code_of_an_environment_ends_a_search_with_what_it_has(planner: Callable[..., Planner]) -> None:
-    game = walk(Slow(), max_plies=5)
-    press_after(0.15)
-    searching = planner(playouts=10**6, seed=0)
-    began = time.perf_counter()
+    """In the 201st step, which is one of the 41st playout: five plies each."""
+    game = walk(Pressing(), max_plies=5)
+    Pressing.left = 201
+    searching = planner(playouts=10**5, seed=0)
     result = searching.search(game)
-    assert time.perf_counter() - began < 5
     assert result.stopped == "interrupt"
-    assert 1 <= result.playouts == result.visits.sum() < 10**6
+    assert result.visits.sum() == result.playouts
+    assert 40 <= result.playouts <= 41
     assert result.action in (0, 1)
     assert game.env.at == 0
-    press_after(0.15)
+    Pressing.left = 201
     with pytest.raises(KeyboardInterrupt):
         searching.act(game)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     fresh, again = planner(playouts=20, seed=0), planner(playouts=20, seed=0)
-    assert found(fresh.search(game)) == found(again.search(walk(Slow(), max_plies=5)))
+    assert found(fresh.search(game)) == found(again.search(walk(Pressing(), max_plies=5)))
 
 
 INTERRUPTED = r"""
@@ -1459,8 +1455,8 @@ def test_ctrl_c_at_any_moment_is_neither_lost_nor_printed() -> None:
 
 @pytest.mark.usefixtures("ctrl_c")
 def test_an_interrupted_search_that_keeps_its_graph_begins_afresh() -> None:
-    game, keeping = walk(Slow(), max_plies=5), simple_way(playouts=10**6, seed=0, reuse_graph=True)
-    press_after(0.1)
+    game, keeping = walk(Pressing(), max_plies=5), simple_way(playouts=10**5, seed=0, reuse_graph=True)
+    Pressing.left = 101
     assert keeping.search(game).stopped == "interrupt"
     small = simple_way(playouts=30, seed=4, reuse_graph=True)
     assert found(small.search(game)) == found(simple_way(playouts=30, seed=4).search(game))
@@ -1480,32 +1476,13 @@ def test_a_handler_of_the_user_s_own_is_called_and_stays() -> None:
     before = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
     try:
         handler = signal.getsignal(signal.SIGINT)
-        press_after(0.05)
-        result = uct(seconds=0.2, seed=0).search(walk(Slow(), max_plies=5))
+        Pressing.left = 101
+        result = uct(playouts=50, seed=0).search(walk(Pressing(), max_plies=5))
         assert signal.getsignal(signal.SIGINT) is handler
     finally:
         signal.signal(signal.SIGINT, before)
     assert heard == [signal.SIGINT]
-    assert result.stopped == "seconds"
-
-
-def test_seconds_are_respected_in_fast_environments() -> None:
-    game = AECGame(played(connect_four_v3.env()))
-    uct(playouts=5).search(game)
-    for planner in (uct, simple_way):
-        began = time.perf_counter()
-        result = planner(seconds=0.2, seed=0).search(game)
-        assert result.stopped == "seconds"
-        assert 0.2 <= time.perf_counter() - began < 0.6
-
-
-def test_seconds_are_respected_in_slow_environments() -> None:
-    """A playout takes 10 ms or so, and so do twenty of them the whole budget."""
-    game = walk(Slow(), max_plies=10)
-    uct(playouts=2).search(game)
-    began = time.perf_counter()
-    assert uct(seconds=0.2, seed=0).search(game).playouts >= 5
-    assert time.perf_counter() - began < 0.6
+    assert (result.stopped, result.playouts) == ("playouts", 50)
 
 
 def test_progress_is_told_and_what_it_raises_ends_the_search() -> None:

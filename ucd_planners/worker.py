@@ -127,7 +127,7 @@ class Worker:
     def begin(self, state: State, rng: np.ndarray, share: int | None, stop: Stop, budget: Budget) -> None:
         """Prepares a search from a state; share: its playouts, None until the seconds are gone."""
         if self.policies:
-            goes_on = follows(state, self.last, self.chosen, self.rules_kernels, self.graph)
+            goes_on = follows(state, self.last, self.chosen, self.rules_kernels, self.graph, budget.seconds)
             for policy, memory in zip(self.policies, self.sim.memories, strict=True):
                 policy.begin(memory, goes_on)
         self.last, self.chosen = state, -1

@@ -47,7 +47,8 @@ from ucd_planners.selection.ucd import FIRST_A, SCRATCH_BYTES, UCD, UCD_PARAMETE
 
 U0, U1, U16, LOW = np.uint64(0), np.uint64(1), np.uint64(16), np.uint64(0xFFFF)
 ONE = np.float32(1.0)
-PARAMETERS = record(*UCD_PARAMETERS, ("actions", np.int64), ("ref", np.int64), ("mixes", np.int64), ("revisit", np.int64), ("bias", np.float64))
+CHOICE = (*((name, np.int64) for name in ("actions", "ref", "mixes", "revisit")), ("bias", np.float64))
+PARAMETERS = record(*UCD_PARAMETERS, *CHOICE)
 """Those of UCD, which its backup reads, and those of the choice."""
 MOST = np.float32(2**24)
 """Whole numbers are exact up to here."""
