@@ -112,7 +112,7 @@ def update_all(c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
 
 
 @preset
-def rave(bias: float = 0.001, c: float = 0.0, revisit: int = 128, **options: Unpack[PlannerOptions]) -> Planner:
+def rave(bias: float = 0.001, c: float = 0.0, revisit: int = 512, **options: Unpack[PlannerOptions]) -> Planner:
     """RAVE [Gelly and Silver 2011, with bias = 4 b^2]. Untried moves are chosen by the playouts that played them later.
 
     revisit: every how many playouts of a position its least tried move is played; the papers have none, which is 0.
@@ -126,7 +126,7 @@ def rave_ucd(
     depth_rave: int = 1,
     depth_mean: float = 0,
     c: float = 0.0,
-    revisit: int = 128,
+    revisit: int = 512,
     **options: Unpack[PlannerOptions],
 ) -> Planner:
     """RAVE on a graph [UCD section 4, Table 2]: depth_rave 0 or 1, depth_mean 0, 1, 2, ... or math.inf."""
@@ -135,7 +135,7 @@ def rave_ucd(
 
 @preset
 def grave(
-    ref: int = 50, bias: float = 1e-10, c: float = 0.0, revisit: int = 128, **options: Unpack[PlannerOptions]
+    ref: int = 50, bias: float = 1e-10, c: float = 0.0, revisit: int = 512, **options: Unpack[PlannerOptions]
 ) -> Planner:
     """GRAVE [Cazenave 2015]: RAVE values of the nearest position of the descent with at least `ref` playouts."""
     return Planner(RAVE(bias, c, ref=ref, revisit=revisit), name="grave", **options)

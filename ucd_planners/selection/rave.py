@@ -238,7 +238,7 @@ class RAVE:
     depth_mean: float = 0
     depth_rave: int = 0
     ref: int = 0
-    revisit: int = 128
+    revisit: int = 512
     serves_urgency, serves_initial = True, True
     select_kernel, backup_kernel = select, backup
 
