@@ -206,10 +206,11 @@ def test_the_longest_context_with_a_playable_reply_speaks() -> None:
             assert set(suggestions(policy, memory, state, [(0, first), (1, 8), (0, 4)], 200)) == found
 
 
-def test_taken_replies_do_not_weigh() -> None:
-    """The others are drawn by their small weights, here 1 to 2, as if the large one were not there."""
+@pytest.mark.parametrize("order", [(6, 1, 2), (6, 2, 1), (1, 6, 2), (2, 1, 6)])
+def test_taken_replies_do_not_weigh(order: tuple[int, ...]) -> None:
+    """The others are drawn by their small weights, here 1 to 2, as if the large one were not there, whichever came first."""
     rules, number = ucd_envs.make_rules("tic_tac_toe"), 30_000
-    won = {6: 64, 1: 1, 2: 2}
+    won = {reply: {6: 64, 1: 1, 2: 2}[reply] for reply in order}
     descents = [([(0, 4), (1, reply)], [0.0, float(game < wins)]) for reply, wins in won.items() for game in range(64)]
     policy, state = BHRF(b=0.0), rules.initial_state().after(6).after(7).after(4)
     counts = suggestions(policy, taught(policy, rules, descents), state, [(0, 6), (1, 7), (0, 4)], number)
@@ -308,7 +309,10 @@ def test_what_is_learned_lasts_for_a_game() -> None:
     search.begin(start.after(4).after(7))
     assert forest(search.worker.sim.memories[0]).patterns == known
     search.begin(start)
-    assert forest(search.worker.sim.memories[0]).patterns == {}
+    memory = search.worker.sim.memories[0]
+    assert forest(memory).patterns == {}
+    begun = fields(memory, MEMORY)
+    assert (begun.patterns, begun.contexts, begun.places) == (0, 0, 0)
     search.run(300)
     search.worker.forget()
     search.begin(start.after(4).after(7))

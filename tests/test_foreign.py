@@ -467,6 +467,41 @@ def test_wrappers_with_a_limit_of_steps_are_left_aside_and_tell_how_far_to_look(
     assert everything(env) == before
 
 
+class MaskedWalk(Walk):
+    """A walk that may only go up."""
+
+    def action_masks(self) -> Any:
+        return np.array([False, True])
+
+
+def test_masks_are_those_of_the_environment_below_its_wrappers() -> None:
+    """Gymnasium's wrappers do not forward `action_masks`."""
+    env = gymnasium.wrappers.TimeLimit(MaskedWalk(), 9)
+    env.reset(seed=0)
+    assert uct(playouts=10, seed=0).search(SingleGame(env)).actions.tolist() == [1]
+
+
+def test_discounted_rewards_of_another_root_are_not_kept() -> None:
+    """The same position is worth less from a root further away: a kept graph does not know it."""
+    game = walk(discount=0.5)
+    planner = simple_way(playouts=60, seed=0, reuse_graph=True)
+    assert planner.search(game).visits.sum() == 60
+    game.env.step(1)
+    assert planner.search(game).visits.sum() == 60
+    whole = simple_way(playouts=60, seed=0, reuse_graph=True)
+    game = walk()
+    whole.search(game)
+    game.env.step(1)
+    assert whole.search(game).visits.sum() > 60
+
+
+def test_an_attribute_of_the_class_may_be_constant() -> None:
+    """It is no attribute of the copy, which has it by its class."""
+    env = walk(constant=("metadata", "observation_space"))
+    assert env.live.metadata is env.env.metadata
+    assert found(uct(playouts=50, seed=1).search(env)) == found(uct(playouts=50, seed=1).search(walk()))
+
+
 @pytest.mark.parametrize("chance", ["reseeded", "copied"])
 def test_searches_on_a_slippery_lake_are_repeated_by_their_seed_and_leave_its_chance_alone(chance: str) -> None:
     env = gymnasium.make("FrozenLake-v1")
@@ -838,6 +873,40 @@ def test_a_game_goes_on_after_one_of_three_players_is_out(planner: Callable[...,
     second = planner(playouts=600, seed=1).search(game)
     assert second.action == 0  # of five, leave four
     assert second.actions.tolist() == [0, 1, 2]
+
+
+class Pair(Sticks):
+    """Four players; taking three of the first sticks puts the mover and the next one out, and the others go on from five."""
+
+    def take(self, count: int) -> None:
+        agent, agents = self.agent_selection, self.agents
+        if len(agents) == 4 and count == 3:
+            at = agents.index(agent)
+            for other in (agent, agents[(at + 1) % 4]):
+                self.terminations[other] = True
+                self.rewards[other] = -1.0
+            self.sticks = 5
+            self._skip_agent_selection = agents[(at + 2) % 4]
+            return
+        super().take(count)
+
+
+@pytest.mark.parametrize("planner", PRESETS.values(), ids=PRESETS)
+def test_a_game_goes_on_after_two_of_four_players_are_out_by_one_move(planner: Callable[..., Planner]) -> None:
+    """The two step with None, one after the other. Then the third takes one of five and leaves four, which wins."""
+    env = played(Pair(9, players=4))
+    game = AECGame(env, position=lambda env: (env.sticks, env.agent_selection, tuple(env.agents)))
+    game.clone_state()
+    assert game.step(2) == 2
+    assert game.live.agents == ["player_2", "player_3"]
+    assert (game.totals, game.live.sticks) == ((-1.0, -1.0, 0.0, 0.0), 5)
+    result = planner(playouts=400, seed=1).search(game)
+    assert result.action != 2
+    assert result.values[2] == 0
+    for action in (2, None, None):
+        env.step(action)
+    assert env.agents == ["player_2", "player_3"]
+    assert planner(playouts=600, seed=1).search(game).action == 0
 
 
 def test_every_player_of_three_looks_at_its_own_rewards() -> None:

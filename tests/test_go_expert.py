@@ -106,6 +106,20 @@ def test_chains_in_atari_are_taken_anywhere() -> None:
 @pytest.mark.parametrize(
     ("liberty", "board"),
     [
+        ("A3", "o x . . . / . . . . . / . . . . . / . . . . ."),
+        ("E3", ". . . x o / . . . . . / . . . . . / . . . . ."),
+        ("A2", ". . . . . / . . . . . / . . . . . / o x . . ."),
+        ("E2", ". . . . . / . . . . . / . . . . . / . . . x o"),
+    ],
+)
+def test_a_chain_in_a_corner_is_taken(liberty: str, board: str) -> None:
+    """The first and the last point of the board are looked at too."""
+    assert replies(board.replace(" / ", "\n"), "", only("global_captures")) == {liberty}
+
+
+@pytest.mark.parametrize(
+    ("liberty", "board"),
+    [
         ("C2", ". x x . . / x o o x . / x o . x . / . x x . ."),
         ("C2", ". x x x . / x o o o x / x o . o x / . x x x ."),
         ("C3", ". x x x . / x o o o x / x o . o x / x o o x . / . x x . ."),

@@ -136,8 +136,8 @@ def oracle_of(selection: RAVE, first_play_urgency: float = INF) -> rave_oracle.C
 
 
 def assert_choices(search: Simulations, log: rave_oracle.Log, choice: rave_oracle.Choice, path: Path) -> set[str]:
-    """Each choice of a descent had the largest bound by the log before it or was due as the least tried, and the descent went to the first new position, the
-    end of the game, or where a full graph has no move to choose from; the kinds of choices."""
+    """Each choice of a descent had the largest bound by the log before it or was due as the least tried, and the descent went
+    to the first new position, the end of the game, or where a full graph has no move to choose from; the kinds of choices."""
     descent: list[Name] = [path[0][0]]
     kinds, fresh, most_edges = set(), 0, int(search.graph.record.most_edges)
     for source, action, target in path:

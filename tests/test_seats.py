@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import gymnasium
+import hash_game
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-
-import hash_game
-import ucd_envs
 from test_foreign import HookedSticks
+
+import ucd_envs
 from ucd_envs.envs.aec import environment
 from ucd_envs.envs.single import SinglePlayerEnv
 from ucd_envs.envs.wrappers import ChannelsFirstWrapper, MoverViewWrapper, SeatWrapper

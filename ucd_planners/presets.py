@@ -14,7 +14,8 @@
 | grave                 | RAVE values of the nearest well-visited position |
 | cmc                   | UCT in a tree, playouts by CMC                   |
 
-c = 0.3 is the constant of [UCD section 4]. The default of `revisit` is not of a paper: there it is 0. All take the options of Planner by name, the budget of a search among them.
+c = 0.3 is the constant of [UCD section 4]. The default of `revisit` is not of a paper: there it is 0. All take the options of
+Planner by name, the budget of a search among them.
 """
 
 from __future__ import annotations
@@ -134,9 +135,7 @@ def rave_ucd(
 
 
 @preset
-def grave(
-    ref: int = 50, bias: float = 1e-10, c: float = 0.0, revisit: int = 512, **options: Unpack[PlannerOptions]
-) -> Planner:
+def grave(ref: int = 50, bias: float = 1e-10, c: float = 0.0, revisit: int = 512, **options: Unpack[PlannerOptions]) -> Planner:
     """GRAVE [Cazenave 2015]: RAVE values of the nearest position of the descent with at least `ref` playouts."""
     return Planner(RAVE(bias, c, ref=ref, revisit=revisit), name="grave", **options)
 

@@ -3,8 +3,8 @@
 Between two searches a planner's own move is played, and moves of others. The rule: a position of our games follows if moves
 lead there from the last root. The move that was chosen is tried before others, so in a match a look at each reply is enough. At
 most 2**17 moves are tried, which covers any two plies of Go 19x19, and fewer where a budget in seconds is small. What they do
-not show begins anew, and so does a position more than 16 plies on. A third-party game follows if its position lies in the last graph below its root: its moves cannot be
-tried without playing them.
+not show begins anew, and so does a position more than 16 plies on. A third-party game follows if its position lies in the last
+graph below its root: its moves cannot be tried without playing them.
 """
 
 from __future__ import annotations
