@@ -42,7 +42,7 @@ def episode(env: Any, seed: int | None, choices: np.random.Generator) -> list[An
         masks = env.unwrapped.action_masks()
         assert masks.tolist() == info["action_mask"].astype(bool).tolist()
         assert masks.any()
-        observation, reward, terminated, truncated, info = env.step(int(choices.choice(np.flatnonzero(masks))))
+        observation, reward, terminated, truncated, _ = env.step(int(choices.choice(np.flatnonzero(masks))))
         assert observation in env.observation_space
         course += [observation.tolist(), reward, info["action_mask"].tolist()]
         over = terminated or truncated
@@ -93,7 +93,7 @@ def test_a_seat_sees_only_its_own_turns_and_is_paid_its_own_rewards(seat: int) -
         while not over:
             assert env.agent_selection == f"player_{seat}"
             before = env.clone_state().ply
-            _, reward, over, truncated, info = env.step(int(choices.choice(np.flatnonzero(env.action_masks()))))
+            _, reward, over, truncated, _ = env.step(int(choices.choice(np.flatnonzero(env.action_masks()))))
             assert not truncated
             assert 1 <= env.clone_state().ply - before <= 2
             assert reward == (0.0 if not over else 2 * env.clone_state().payoffs()[seat] - 1)

@@ -17,7 +17,8 @@ class SinglePlayerEnv(gymnasium.Env[np.ndarray, int]):
     """A one-player game as a Gymnasium environment, with the same hooks as the AEC environment.
 
     Observations are rows x columns x planes int8 of 0 and 1. `info["action_mask"]` is [actions] int8, and `action_masks()` is
-    the same as bool. The reward comes with the last move. Raises ValueError for rules of more players, for an illegal action, and for a step after the end.
+    the same as bool. The reward comes with the last move. Raises ValueError for rules of more players, for an illegal action,
+    and for a step after the end.
     """
 
     def __init__(self, rules: Rules, render_mode: str | None = None) -> None:
