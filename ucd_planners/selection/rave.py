@@ -6,12 +6,12 @@ w~(u, a) in sum. The value of a move mixes their mean with its own:
     (1 - beta) mu(e) + beta w~ / n~ + c * sqrt(log p / n(e))        beta = n~ / (n~ + n(e) + bias * n~ * n(e))
 
 so that a move that was not tried yet has the mean w~ / n~, and the bound `first_play_urgency` where nothing is known. With
-c = 0, as in the papers, the only good move may then stay untried for ever. So one of `revisit` playouts of a position goes to its
-least tried move, which is not in the papers: a search of fewer playouts is theirs, a longer one converges (tests/test_rave.py:
-in positions of tic-tac-toe). Initial statistics are added to its own playouts. `bias` is 4 b^2 of Gelly and Silver.
-RAVE-UCD shares positions: mu has the depth d1, here depth_mean, and with depth_rave = 1 the playouts through a child of u count for
-u as well, however they came there: n~ mixes the values of u's children. GRAVE [Cazenave 2015] takes n~ and w~ from the nearest
-position of the descent with `ref` playouts or more.
+c = 0, as in the papers, the only good move may then stay untried for ever. So one of `revisit` playouts of a position goes to
+its least tried move, which is not in the papers: a search of fewer playouts is theirs, a longer one converges
+(tests/test_rave.py: in positions of tic-tac-toe). Initial statistics are added to its own playouts. `bias` is 4 b^2 of Gelly
+and Silver. RAVE-UCD shares positions: mu has the depth d1, here depth_mean, and with depth_rave = 1 the playouts through a
+child of u count for u as well, however they came there: n~ mixes the values of u's children. GRAVE [Cazenave 2015] takes n~ and
+w~ from the nearest position of the descent with `ref` playouts or more.
 
 Symbols: n~ and w~ are node_action_stats(graph)[u, player * actions + a], or [u, players * actions + a] with depth_rave = 1.
 """
