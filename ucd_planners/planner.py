@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.foreign import Adapter, adapted
-from ucd_envs.foreign.adapters import raw_environment
+from ucd_envs.foreign import Adapter, adapted, raw_environment
 from ucd_envs.kernels import CHANCE
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State

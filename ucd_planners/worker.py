@@ -33,7 +33,7 @@ FIRST_CHUNK = 256
 SLACK = 0.001
 """Seconds by which a budget may be passed, beside one playout."""
 GROWTH = 1.5
-"""How much longer it takes to make room for the next time: blocks grow by half."""
+"""The time of making room against that of the last time: blocks grow by half."""
 
 
 class Stop:
