@@ -138,8 +138,13 @@ def test_the_reuse_of_a_graph_counts_as_time_of_the_search(monkeypatch: pytest.M
         begin(worker, *arguments)
 
     monkeypatch.setattr(Worker, "begin", slow)
-    result = by_clock(uct(seconds=0.2, seed=1), clock).search(start())
+    told: list[tuple[float, float]] = []
+    planner = by_clock(uct(seconds=0.2, seed=1), clock)
+    planner.progress = lambda done, seconds: told.append((seconds, planner.known().seconds))
+    result = planner.search(start())
     assert 0.2 <= result.seconds <= 0.2 + 1e-5 + SLACK
+    assert told[0][0] > 0.15
+    assert all(seconds == known for seconds, known in told)
     assert by_clock(uct(seconds=0.1, seed=1), clock).search(start()).playouts == 1
 
 

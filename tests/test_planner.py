@@ -760,7 +760,7 @@ def test_numpy_numbers_are_numbers() -> None:
 
 def test_a_planner_says_what_it_is() -> None:
     assert repr(uct(playouts=100, seed=3)) == (
-        "<uct: UCD(d1=0, d2=0, d3=0, c=0.3, table=False, backup='descent', store='edges'), playouts=100, seed=3>"
+        "<uct: UCD(d1=0, d2=0, d3=0, c=0.3, table=False, backup='descent', store='edges', graded=True), playouts=100, seed=3>"
     )
     assert repr(update_all(c=1, seconds=2, seed=3)) == "<update_all: UpdateAll(c=1), seconds=2.0, seed=3>"
 

@@ -42,7 +42,7 @@ def episode(env: Any, seed: int | None, choices: np.random.Generator) -> list[An
         masks = env.unwrapped.action_masks()
         assert masks.tolist() == info["action_mask"].astype(bool).tolist()
         assert masks.any()
-        observation, reward, terminated, truncated, _ = env.step(int(choices.choice(np.flatnonzero(masks))))
+        observation, reward, terminated, truncated, info = env.step(int(choices.choice(np.flatnonzero(masks))))
         assert observation in env.observation_space
         course += [observation.tolist(), reward, info["action_mask"].tolist()]
         over = terminated or truncated
