@@ -25,8 +25,8 @@ class SearchResult:
     actions: np.ndarray
     """The legal actions, ascending: [moves] int."""
     visits: np.ndarray
-    """Playouts through each: [moves] int. With update-all, playouts whose leaf lies below it, by any way: a playout may count for
-    several moves of the root, once for each, so they may sum to more than `playouts`."""
+    """Playouts through each: [moves] int. With update-all, playouts whose leaf lies below it, by any way: a playout may count
+    for several moves of the root, once for each, so they may sum to more than `playouts`."""
     values: np.ndarray
     """Mean payoff of the player to move in [0, 1], as the selection sees it; NaN where there is no playout: [moves] float."""
     priors: np.ndarray | None
