@@ -349,3 +349,11 @@ def test_the_mean_of_an_edge_alone_can_be_stale(planner: Callable[..., Planner],
     matter of luck, since the two first playouts of v can find x's one good reply."""
     _, actions = means_and_actions(planner, hash_game.listed(STALE), 0.2, 500, 50)
     assert (actions != 2).sum() in wrong
+
+
+def test_visits_of_update_all_may_sum_to_more_than_the_playouts() -> None:
+    """F2-18: a diamond. Both moves lead to positions from which one move leads to the same, so its playouts count for both."""
+    game = {"root": (0, ["a", "b"]), "a": (1, ["end"]), "b": (1, ["end"]), "end": (0, [1.0, 0.0])}
+    result = update_all(playouts=20, seed=1).search(hash_game.listed(game).initial_state())
+    assert result.visits.sum() > result.playouts == 20
+    assert result.visits.max() <= 20
