@@ -16,8 +16,9 @@ import numpy as np
 
 import ucd_envs
 import ucd_planners
+from ucd_envs.interface import Kernels
 from ucd_envs.kernels import KEY, LEGAL_ACTIONS, PLAY, READ_PAYOFFS, RESET, kernel
-from ucd_envs.rules import Kernels, Rules, State
+from ucd_envs.rules import Rules, State
 from ucd_envs.settings import integer
 from ucd_envs.structs import configuration, fields, record
 

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     IS_LEGAL,
     KEY,
@@ -31,7 +32,7 @@ from ucd_envs.kernels import (
     kernel,
 )
 from ucd_envs.rng import below
-from ucd_envs.rules import Kernels, Rules, State
+from ucd_envs.rules import Rules, State
 from ucd_envs.structs import configuration, fields, record
 
 POSITIONS, MOVES, PLAYERS = 2048, 8, 3

@@ -19,9 +19,10 @@ from lockstep import mean_return
 from scipy.stats import chisquare
 
 import ucd_envs
+from ucd_envs.interface import Victory
 from ucd_envs.kernels import OVER
 from ucd_envs.rng import seeded
-from ucd_envs.rules import Rules, State, Victory
+from ucd_envs.rules import Rules, State
 
 RECORDS = Path(__file__).parent / "data" / "havannah.txt"
 """Games played on LittleGolem, one a line after a head that explains them; see B043 and F06."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ucd_envs.kernels import (
+    CHANCE,
+    DRAW,
     FAILED,
     HEADER,
     IS_LEGAL,
@@ -18,11 +20,12 @@ from ucd_envs.kernels import (
     PLAY,
     PLAYOUT,
     PLAYOUT_ACTION,
+    PROBABILITY,
     kernel,
     most_moves,
     move_of,
 )
-from ucd_envs.rng import below
+from ucd_envs.rng import below, unit
 from ucd_envs.structs import by_address, fields, record, stack_array
 
 LINKS = record(
@@ -31,11 +34,14 @@ LINKS = record(
     ("key", np.uint64),
     ("playout_actions", np.uint64),
     ("playout_action", np.uint64),
+    ("draw", np.uint64),
+    ("probability", np.uint64),
     ("actions", np.int64),
     ("key_words", np.int64),
     ("max_plies", np.int64),
 )
-"""Addresses of kernels, and sizes from `Rules`. The address of playout_action is 0 where the game has none of its own."""
+"""Addresses of kernels, and sizes from `Rules`. Those of playout_action, draw and probability are 0 where the game has no such
+kernel of its own."""
 LINK_BYTES = LINKS.itemsize
 ACTION, WORD = np.dtype(np.int32), np.dtype(np.uint64)
 SLACK = 64
@@ -45,6 +51,8 @@ call_legal_actions = by_address(LEGAL_ACTIONS)
 call_play = by_address(PLAY)
 call_key = by_address(KEY)
 call_playout_action = by_address(PLAYOUT_ACTION)
+call_draw = by_address(DRAW)
+call_probability = by_address(PROBABILITY)
 
 
 @kernel(inline=True)
@@ -92,6 +100,19 @@ def playout_action(config, state, rng):
     return one_of(links, stack_array(links.actions + SLACK, ACTION), config, state, rng)
 
 
+@kernel(DRAW)
+def draw(config, state, rng):
+    """Returns an outcome drawn by the game's probabilities, or -1 where they are not above 0."""
+    links = links_of(config)
+    return outcome_of(links, stack_array(links.actions + SLACK, ACTION), config, state, rng)
+
+
+@kernel(PROBABILITY)
+def probability(config, state, action):
+    """Returns 0 for every outcome: the game does not know its probabilities."""
+    return 0.0
+
+
 @kernel(OBSERVE)
 def observe(config, state, player, planes):
     """Writes the bits of the key, the lowest of each word first, the same for all players."""
@@ -115,10 +136,32 @@ def found_in(listing, room, config, state, action):
 
 @kernel()
 def drawn(links, actions, config, state, rng):
-    """Returns one action of the random policy, by the game's own kernel where it has one."""
+    """Returns an outcome of chance, or one action of the random policy, by the game's own kernel where it has one."""
+    if fields(state, HEADER).player == CHANCE:
+        if links.draw != 0:
+            return call_draw(links.draw, config, state, rng)
+        return outcome_of(links, actions, config, state, rng)
     if links.playout_action != 0:
         return call_playout_action(links.playout_action, config, state, rng)
     return one_of(links, actions, config, state, rng)
+
+
+@kernel()
+def outcome_of(links, actions, config, state, rng):
+    """Returns an outcome drawn by the game's probabilities, or -1 where they are not above 0."""
+    count, total = call_legal_actions(links.legal_actions, config, state, actions[: links.actions]), 0.0
+    if links.probability == 0 or count < 1 or count > links.actions:
+        return np.int64(-1)
+    for i in range(count):
+        total += call_probability(links.probability, config, state, actions[i])
+    left, found = total * unit(rng), np.int64(-1)
+    for i in range(count):
+        chance = call_probability(links.probability, config, state, actions[i])
+        # Rounding may leave a little at the end, which goes to the last outcome that is possible.
+        if chance > 0.0 and left >= 0.0:
+            found = np.int64(actions[i])
+        left -= chance
+    return found
 
 
 @kernel()

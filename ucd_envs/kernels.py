@@ -34,6 +34,8 @@ PLAYOUT_ACTION = types.int64(BYTES, BYTES, RNG)
 OBSERVE = types.void(BYTES, BYTES, types.int64, PLANES)
 TURN = types.void(BYTES, BYTES, types.int64)
 VALIDATE = types.boolean(BYTES, BYTES)
+DRAW = PLAYOUT_ACTION
+PROBABILITY = types.float64(BYTES, BYTES, types.int64)
 
 HEADER = record(("player", np.int32), ("ply", np.int32))
 """Fields at the beginning of every state."""
@@ -42,8 +44,8 @@ OVER = -1
 """The player to move when the game is over."""
 FAILED = -2
 """The player to move when a kernel has failed: one that calls back into Python, or a default kernel of a faulty game."""
-CHANCE = -3
-"""Reserved for chance nodes, whose moves are drawn at random. No planner searches such a game yet."""
+CHANCE = 2**10
+"""The player to move where chance decides, a number above those of all players."""
 
 
 def kernel(

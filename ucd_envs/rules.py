@@ -20,6 +20,8 @@ Identities that hold for every game (`ucd_envs.check` looks for one that does no
   so that a game may take a short cut;
 - `playout_action` is one move of that policy, drawn uniformly from `playout_actions`; `is_playable` returns whether an action
   is among these;
+- where the player is CHANCE, `legal_actions` lists the outcomes that can come, `draw` returns one of them by their
+  probabilities, `probability` tells each, and `play` lets it come; `playout` draws them in the same way;
 - `Rules.turn` changes mover and key and not the ply, and back again; `Rules.validate` accepts the states of all kernels.
 
 Bytes from outside are checked where they become a State: `State(rules, data)` and unpickling. States of the game's own kernels
@@ -29,107 +31,24 @@ are not: `initial_state`, `after`, `turned`, `clone_state`, and all inside a sea
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from struct import Struct
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 
 from ucd_envs import defaults
 from ucd_envs.defaults import LINK_BYTES, LINKS, SLACK
-from ucd_envs.kernels import (
-    CHANCE,
-    HEADER,
-    IS_LEGAL,
-    KEY,
-    LEGAL_ACTIONS,
-    OBSERVE,
-    OVER,
-    PLAY,
-    PLAYOUT,
-    PLAYOUT_ACTION,
-    READ_PAYOFFS,
-    RESET,
-    address,
-    compiled,
-)
+from ucd_envs.interface import SIGNATURES, Kernels, PythonGame, Victory
+from ucd_envs.kernels import CHANCE, HEADER, OVER, address, compiled
 from ucd_envs.settings import integer
 from ucd_envs.structs import configuration, fields
 
 MOST_PLAYERS, MOST_ACTIONS, MOST_PLIES = 2**10, 2**16, 2**30
 _read_header = Struct("<ii").unpack_from
-
-
-class Kernels(NamedTuple):
-    """The kernels of a game: five that every game has, and six that it may leave out."""
-
-    reset: Any
-    legal_actions: Any
-    play: Any
-    payoffs: Any
-    key: Any
-    is_legal: Any = None
-    """Searches `legal_actions` by default."""
-    playout: Any = None
-    """Plays moves of the random policy one by one, by default."""
-    playout_action: Any = None
-    """Draws from `playout_actions` by default."""
-    playout_actions: Any = None
-    """Lists the moves of the random policy, in any order; `legal_actions` by default."""
-    is_playable: Any = None
-    """Returns whether the random policy may play an action: by default whether it is among the game's own `playout_actions`,
-    or legal where the game has none."""
-    observe: Any = None
-    """Writes the bits of the key by default, the same for all players: [1, 1, 64 * key_words]."""
-
-    def completed(self) -> Kernels:
-        """Returns these kernels, with defaults for those left out."""
-        is_legal = self.is_legal or defaults.is_legal
-        return Kernels(
-            *(self.reset, self.legal_actions, self.play, self.payoffs, self.key, is_legal),
-            self.playout or defaults.playout,
-            self.playout_action or defaults.playout_action,
-            self.playout_actions or self.legal_actions,
-            self.is_playable or (defaults.is_playable if self.playout_actions else is_legal),
-            self.observe or defaults.observe,
-        )
-
-
-SIGNATURES = Kernels(
-    RESET, LEGAL_ACTIONS, PLAY, READ_PAYOFFS, KEY, IS_LEGAL, PLAYOUT, PLAYOUT_ACTION, LEGAL_ACTIONS, IS_LEGAL, OBSERVE
-)
-
-
-class PythonGame(Protocol):
-    """A game behind kernels that call back into Python. Only one search at a time can use it."""
-
-    def reseed(self, seed: int) -> None:
-        """Begins a new sequence of random numbers for a search."""
-
-    def failure(self) -> BaseException | None:
-        """Returns and clears the exception that a callback has caught, or None."""
-
-    def listening(self) -> AbstractContextManager[None]:
-        """Lets Ctrl-C reach callbacks while it lasts."""
-
-    def mover_after(self, state: State, moves: Iterable[int]) -> int:
-        """Returns the player to move after moves from the root, -1 when the game is over."""
-
-    def facts(self) -> tuple[Callable[..., Rules], tuple[Any, ...]]:
-        """Returns a function and its arguments that make Rules with the same facts in another process, without the game."""
-
-
-class Victory(NamedTuple):
-    """The way a game was won."""
-
-    kinds: tuple[str, ...]
-    """Kinds of victory of the last move, such as "ring"."""
-    cells: tuple[int, ...]
-    """Actions of the winning stones, ascending."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +115,10 @@ class Rules:
         links = configuration(
             LINKS,
             **{name: address(getattr(kernels, name)) for name in ("legal_actions", "play", "key", "playout_actions")},
-            playout_action=0 if kernels.playout_action is defaults.playout_action else address(kernels.playout_action),
+            **{
+                name: 0 if getattr(kernels, name) is getattr(defaults, name) else address(getattr(kernels, name))
+                for name in ("playout_action", "draw", "probability")
+            },
             **{"actions": self.actions, "key_words": self.key_words, "max_plies": self.max_plies},
         )
         linked = np.zeros(-(-len(own) // 8) * 8 + LINK_BYTES, np.uint8)
@@ -227,6 +149,16 @@ class Rules:
     def own_config(self) -> np.ndarray:
         """Returns the game's own part of `config`: [config_bytes] uint8, a view."""
         return self.config[: self.config_bytes]
+
+    @cached_property
+    def has_chance(self) -> bool:
+        """Returns whether chance decides some moves."""
+        return self.kernels.draw is not defaults.draw or self.knows_probabilities
+
+    @cached_property
+    def knows_probabilities(self) -> bool:
+        """Returns whether the game knows the probabilities of its outcomes."""
+        return self.kernels.probability is not defaults.probability
 
     @cached_property
     def identity(self) -> tuple[Any, ...]:
@@ -263,7 +195,7 @@ class Rules:
         if len(data) != self.state_bytes:
             raise ValueError(f"a state of {self} has {self.state_bytes} bytes, not {len(data)}")
         player, ply = _read_header(data)
-        if not (OVER <= player < self.players or (player == CHANCE and self.live is not None)):
+        if not (OVER <= player < self.players or (player == CHANCE and (self.has_chance or self.live is not None))):
             raise ValueError(
                 f"no state of {self}: the player to move is 0 to {self.players - 1}, or -1 at the end, not {player}"
             )
@@ -321,7 +253,7 @@ class State:
 
     @property
     def player(self) -> int:
-        """Returns the player to move, or -1 when the game is over."""
+        """Returns the player to move, OVER (-1) when the game is over, or CHANCE where an outcome is drawn."""
         return int.from_bytes(self.data[:4], "little", signed=True)
 
     @property
@@ -387,6 +319,22 @@ class State:
         self.rules.kernels.play(self.rules.config, state, action)
         return State.trusted(self.rules, state.tobytes())
 
+    def drawn(self, rng: np.ndarray) -> State:
+        """Returns the state after outcomes drawn by chance, until a player is to move or the game is over; this state where a
+        player is.
+
+        rng: [2] uint64, a generator of ucd_envs.rng, which goes on. Raises RuntimeError for a game that draws no outcome.
+        """
+        state, (draw, play) = self.array(), (self.rules.kernels.draw, self.rules.kernels.play)
+        if self.player != CHANCE:
+            return self
+        while _read_header(state)[0] == CHANCE:
+            action = int(draw(self.rules.config, state, rng))
+            if not 0 <= action < self.rules.actions:
+                raise RuntimeError(f"draw of {self.rules} returns {action}, which is no action")
+            play(self.rules.config, state, action)
+        return State.trusted(self.rules, state.tobytes())
+
     def turned(self, player: int) -> State:
         """Returns this position with a player to move, in turn or not. The ply stays.
 
@@ -434,7 +382,7 @@ class State:
         return (_unpickled, (self.rules, self.data, self.ending, self.rules.digest))
 
     def __repr__(self) -> str:
-        mover = "over" if self.player == OVER else f"player {self.player} to move"
+        mover = {OVER: "over", CHANCE: "chance to move"}.get(self.player, f"player {self.player} to move")
         return f"State({self.rules}, ply {self.ply}, {mover})"
 
 

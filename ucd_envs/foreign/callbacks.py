@@ -22,6 +22,7 @@ from typing import Any, Protocol
 import numpy as np
 from numba import types
 
+from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     FAILED,
     IS_LEGAL,
@@ -37,7 +38,7 @@ from ucd_envs.kernels import (
     most_moves,
 )
 from ucd_envs.rng import below, draw
-from ucd_envs.rules import Kernels, Rules, State
+from ucd_envs.rules import Rules, State
 from ucd_envs.structs import array_at, by_address, configuration, fields, record
 
 

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     IS_LEGAL,
     KEY,
@@ -38,7 +39,7 @@ from ucd_envs.kernels import (
     move_of,
 )
 from ucd_envs.rng import below
-from ucd_envs.rules import Kernels, Rules, State
+from ucd_envs.rules import Rules, State
 from ucd_envs.settings import integer
 from ucd_envs.structs import configuration, fields, popcount, record
 

@@ -39,6 +39,7 @@ from numba import types
 
 from ucd_envs.boards import chains, points, superko
 from ucd_envs.boards.chains import CELLS, EMPTY, POINTS, ROOM, SIDE, SURROUNDED, U0, U1, U2, U4
+from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     BYTES,
     IS_LEGAL,
@@ -57,7 +58,7 @@ from ucd_envs.kernels import (
     move_of,
 )
 from ucd_envs.rng import below, stepped
-from ucd_envs.rules import Kernels, Rules, State
+from ucd_envs.rules import Rules, State
 from ucd_envs.settings import boolean, integer
 from ucd_envs.structs import configuration, fields, record
 

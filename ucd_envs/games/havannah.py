@@ -27,6 +27,7 @@ import numpy as np
 from ucd_envs.boards.hexagon import cells_of, shape
 from ucd_envs.boards.rings import HEXAGON, KINDS, MOST_BASE, SIDE, hexagon, kinds_on, links_agree, on_board, put, split
 from ucd_envs.boards.rows import WHY_NO_SWAP, may_swap
+from ucd_envs.interface import Kernels, Victory
 from ucd_envs.kernels import (
     IS_LEGAL,
     KEY,
@@ -43,7 +44,7 @@ from ucd_envs.kernels import (
     move_of,
 )
 from ucd_envs.rng import below, stepped
-from ucd_envs.rules import Kernels, Rules, State, Victory, set_mover
+from ucd_envs.rules import Rules, State, set_mover
 from ucd_envs.settings import boolean, integer
 from ucd_envs.structs import array_at, configuration, fields, popcount, record, stack_array
 

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from ucd_envs.boards.rows import WHY_NO_SWAP, may_swap, place, ranked, spread
+from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     IS_LEGAL,
     KEY,
@@ -44,7 +45,7 @@ from ucd_envs.kernels import (
     move_of,
 )
 from ucd_envs.rng import below, draw
-from ucd_envs.rules import Kernels, Rules, State, set_mover
+from ucd_envs.rules import Rules, State, set_mover
 from ucd_envs.settings import boolean, cell_named, integer
 from ucd_envs.structs import configuration, fields, popcount, record, stack_array
 

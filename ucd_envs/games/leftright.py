@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     IS_LEGAL,
     KEY,
@@ -34,7 +35,7 @@ from ucd_envs.kernels import (
     move_of,
 )
 from ucd_envs.rng import draw
-from ucd_envs.rules import Kernels, Rules, State
+from ucd_envs.rules import Rules, State
 from ucd_envs.settings import integer
 from ucd_envs.structs import configuration, fields, popcount, record
 

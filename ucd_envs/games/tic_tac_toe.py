@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     IS_LEGAL,
     KEY,
@@ -30,7 +31,7 @@ from ucd_envs.kernels import (
     move_of,
 )
 from ucd_envs.rng import below
-from ucd_envs.rules import Kernels, Rules
+from ucd_envs.rules import Rules
 from ucd_envs.settings import cell_named
 from ucd_envs.structs import configuration, fields, record
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ucd_envs.interface import Victory
 from ucd_envs.kernels import OVER
-from ucd_envs.rules import State, Victory
+from ucd_envs.rules import State
 
 STONES = ".XOABCDEFGHIJKLMNPQRSTUVWYZ"
 """Characters of an empty cell and of the players' stones."""

@@ -114,7 +114,8 @@ def actions(graph):
 
 @kernel(inline=True)
 def initial_stats(graph):
-    """[actions.room, actions.columns] float32: playouts and payoffs that an action is given before its first visit."""
+    """[actions.room, actions.columns] float32: playouts and payoffs that an action is given before its first visit; at a chance
+    node the probability of an outcome, 0 for an unknown one, comes first."""
     address = graph.actions.address + np.uint64(graph.actions.room) * np.uint64(2)
     return array_at(address, (graph.actions.room, graph.actions.columns), SINGLE)
 

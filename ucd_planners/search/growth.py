@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from ucd_envs.kernels import BYTES, FAILED, HEADER, kernel
+from ucd_envs.kernels import BYTES, CHANCE, FAILED, HEADER, kernel
 from ucd_envs.structs import fields
 from ucd_envs.tables import HASH, place_in
 from ucd_planners.search.graph import (
@@ -241,7 +241,10 @@ def list_actions(rules, search, graph, sim, node):
         if found[i] < 0 or found[i] >= rules.actions:
             return np.int64(NO_ACTION)
         actions(graph)[first + i] = found[i]
-    if search.has_initial:
+    if player_of(sim) == CHANCE:
+        for i in range(count if graph.actions.columns > 0 else 0):
+            initial_stats(graph)[first + i, 0] = rules.probability(rules.config, state(sim), np.int64(found[i]))
+    elif search.has_initial:
         values = initial_stats(graph)[first : first + count]
         search.initial(rules.config, state(sim), sim, memory_of(sim.initial_memory), found[:count], values)
     graph.actions.length += count

@@ -21,12 +21,14 @@ from numba.experimental.function_type import _get_jit_address
 from numba.extending import intrinsic, lower_getattr_generic, models, overload, register_model
 
 from ucd_envs.kernels import (
+    DRAW,
     IS_LEGAL,
     KEY,
     LEGAL_ACTIONS,
     PLAY,
     PLAYOUT,
     PLAYOUT_ACTION,
+    PROBABILITY,
     READ_PAYOFFS,
     compiled,
 )
@@ -60,9 +62,12 @@ RULES = {
     "playout_action": FunctionType(PLAYOUT_ACTION),
     "playout_actions": FunctionType(LEGAL_ACTIONS),
     "is_playable": FunctionType(IS_LEGAL),
+    "draw": FunctionType(DRAW),
+    "probability": FunctionType(PROBABILITY),
     "config": types.uint8[::1],
     "players": types.int64,
     "actions": types.int64,
+    "has_chance": types.int64,
 }
 """A game, as compiled code sees it."""
 SEARCH = {
@@ -220,7 +225,8 @@ def _compiled_search_at(words):
 def bound_rules(rules: Rules) -> Binding:
     """Binds the kernels of a game."""
     kernels = {name: getattr(rules.kernels, name) for name, kind in RULES.items() if isinstance(kind, FunctionType)}
-    return Binding(RULES_TYPE, **kernels, config=rules.config, players=rules.players, actions=rules.actions)
+    facts = {"config": rules.config, "players": rules.players, "actions": rules.actions, "has_chance": rules.has_chance}
+    return Binding(RULES_TYPE, **kernels, **facts)
 
 
 def bound_search(

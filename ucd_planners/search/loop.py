@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from ucd_envs.kernels import BYTES, FAILED, HEADER, WORDS, kernel
+from ucd_envs.kernels import BYTES, CHANCE, FAILED, HEADER, WORDS, kernel
 from ucd_envs.structs import fields
 from ucd_planners.search.graph import FINISHED, GRAPH, actions, edges, merges, nodes
 from ucd_planners.search.growth import add_edge, add_node, adds_leaf, link, link_or_add, list_actions, lookup, ply_of, reserve
@@ -29,11 +29,12 @@ from ucd_planners.search.interface import (
     GROW_MEMORY,
     GROW_NODES,
     NO_CHOICE,
+    NO_DRAW,
     NO_PLAYER,
     TOO_LONG,
 )
 from ucd_planners.search.kernels import rules_at, search_at
-from ucd_planners.search.rollout import plies_to_add, rollout, rollout_into_graph
+from ucd_planners.search.rollout import UNLISTED, is_no_player, outcome, plies_to_add, rollout, rollout_into_graph
 from ucd_planners.search.sim import SIM, key, memory_of, move, path, player_of, policies, rng, state
 from ucd_planners.search.ucb import select_action
 
@@ -118,7 +119,14 @@ def select(rules, search, graph, sim):
         if length == most:
             return np.int64(TOO_LONG)
         may_add = graph.edge_count + fresh < graph.most_edges
-        choice = search.select(graph, sim, node, may_add) if search.has_select else select_action(graph, sim, node, may_add)
+        if nodes(graph)[node].mover == CHANCE:
+            choice = outcome(rules, graph, sim, node, may_add)
+            if choice == UNLISTED:
+                return np.int64(NO_DRAW)
+        elif search.has_select:
+            choice = search.select(graph, sim, node, may_add)
+        else:
+            choice = select_action(graph, sim, node, may_add)
         if choice < 0:
             return np.int64(DONE if length > 0 else NO_CHOICE)
         if choice < nodes(graph)[node].expanded:
@@ -138,7 +146,7 @@ def select(rules, search, graph, sim):
         length += 1
         trail[0, length] = -1
         player = fields(position, HEADER).player
-        if player < 0 or player >= rules.players:
+        if player < 0 or is_no_player(rules, player):
             return np.int64(DONE if FAILED <= player < 0 else NO_PLAYER)
         if number >= 0:
             node = np.int64(edges(graph)[number].target)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ucd_envs.kernels import FAILED, HEADER, action_of_move, kernel, player_of_move
+from ucd_envs.kernels import CHANCE, FAILED, HEADER, action_of_move, kernel, player_of_move
 from ucd_envs.rng import unit
 from ucd_envs.structs import fields
 from ucd_planners.search.graph import FINISHED, actions, edges, nodes
@@ -24,6 +24,27 @@ from ucd_planners.search.sim import memory_of, move, path, payoffs, player_of, p
 
 NOT_PLAYABLE = -2
 """A value in place of an action: a policy suggested one that cannot be played."""
+UNLISTED = -2
+"""A value in place of a choice: chance drew an outcome that is not among the legal actions."""
+
+
+@kernel()
+def is_no_player(rules, player):
+    """Whether a number of 0 or more is no player's, nor CHANCE in a game that has it."""
+    return player >= rules.players and not (player == CHANCE and rules.has_chance)
+
+
+@kernel()
+def outcome(rules, graph, sim, node, may_add):
+    """Draws an outcome of a chance node; returns its place in the node's list, -1 where no edge may be added, UNLISTED
+    for one that is not there.
+    """
+    source, action = nodes(graph)[node], np.int64(rules.draw(rules.config, state(sim), rng(sim)))
+    first, expanded = np.int64(source.first_action), np.int64(source.expanded)
+    for choice in range(np.int64(source.legal)):
+        if actions(graph)[first + choice] == action:
+            return np.int64(choice if choice < expanded or may_add else -1)
+    return np.int64(UNLISTED)
 
 
 @kernel()
@@ -67,12 +88,12 @@ def check_moves(rules, sim, ply, first, count):
     moves = trace(sim)
     if first + count >= sim.path.room:
         return np.int64(TOO_LONG)
-    if player_of(sim) >= rules.players:
+    if is_no_player(rules, player_of(sim)):
         return np.int64(NO_PLAYER)
     if moves.size > 0 and fields(state(sim), HEADER).ply != ply + count:
         return np.int64(NO_COUNT)
     for i in range(first, first + count if moves.size > 0 else 0):
-        if not 0 <= player_of_move(moves[i]) < rules.players or action_of_move(moves[i]) >= rules.actions:
+        if is_no_player(rules, player_of_move(moves[i])) or moves[i] < 0 or action_of_move(moves[i]) >= rules.actions:
             return np.int64(NO_MOVE)
     return np.int64(DONE)
 
@@ -101,7 +122,8 @@ def follow_policies(rules, search, graph, sim):
                 return status
         if sim.traced.length >= most:
             return np.int64(TOO_LONG)
-        action = suggested_action(rules, search, graph, sim, asked)
+        # Policies suggest moves of players; an outcome is left to the game.
+        action = suggested_action(rules, search, graph, sim, asked) if player_of(sim) != CHANCE else np.int64(-1)
         if action == NOT_PLAYABLE:
             return np.int64(NO_SUGGESTION)
         status = np.int64(DONE)
@@ -109,7 +131,7 @@ def follow_policies(rules, search, graph, sim):
             status = play_on(rules, search, sim, trace(sim)[sim.traced.length : sim.traced.length + 1])
         else:
             move(rules, sim, action)
-        if player_of(sim) >= rules.players:
+        if is_no_player(rules, player_of(sim)):
             status = np.int64(NO_PLAYER)
         if status != DONE:
             return status
@@ -166,9 +188,12 @@ def rollout_into_graph(rules, search, graph, sim):
             status = list_actions(rules, search, graph, sim, node)
             if status != DONE:
                 return status
-        action = suggested_action(rules, search, graph, sim, policies_asked(search, sim))
-        unknown = np.int64(NO_SUGGESTION)
-        if action == -1:
+        action, unknown = np.int64(-1), np.int64(NO_SUGGESTION)
+        if player_of(sim) == CHANCE:
+            action, unknown = rules.draw(rules.config, state(sim), rng(sim)), np.int64(NO_DRAW)
+        else:
+            action = suggested_action(rules, search, graph, sim, policies_asked(search, sim))
+        if action == -1 and player_of(sim) != CHANCE:
             action, unknown = rules.playout_action(rules.config, state(sim), rng(sim)), np.int64(NO_DRAW)
         if player_of(sim) == FAILED:
             return np.int64(STOPPED)
@@ -182,7 +207,7 @@ def rollout_into_graph(rules, search, graph, sim):
         sim.path.length = length
         if player_of(sim) < 0:
             edges(graph)[number].target = FINISHED
-        elif player_of(sim) >= rules.players:
+        elif is_no_player(rules, player_of(sim)):
             return np.int64(NO_PLAYER)
     return read_payoffs(rules, sim)
 

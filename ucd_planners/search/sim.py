@@ -39,6 +39,14 @@ SIM = record(
 playout."""
 SIM_RECORD = from_dtype(SIM)
 """A simulation in the signature of a kernel."""
+SCRATCH = record(
+    *((name, np.int64) for name in ("stamp", "note_stamp", "rave_node")),
+    *((name, np.uint64) for name in ("marks", "frontier", "pending")),
+)
+"""Backups begun; for RAVE, those that took notes, and the node whose values are used; addresses of the arrays behind."""
+MARK = record(("stamp", np.int64), ("slot", np.int32), ("distance", np.int32))
+"""A node in the backup of this stamp: its row of pending changes, and its plies above the nearest node of the path."""
+MARK_BYTES, SCRATCH_BYTES = np.uint64(MARK.itemsize), np.uint64(SCRATCH.itemsize)
 
 
 @kernel(inline=True)
@@ -111,6 +119,46 @@ def move(rules, sim, action):
         moves[sim.traced.length] = move_of(fields(position, HEADER).player, action)
     sim.traced.length += 1
     rules.play(rules.config, position, action)
+
+
+@kernel(inline=True)
+def scratch(sim):
+    """The fixed part of the backup's scratch."""
+    return array_at(sim.scratch.address, (1,), SCRATCH)[0]
+
+
+@kernel(inline=True)
+def marks(graph, sim):
+    """[nodes.room] MARK."""
+    return array_at(scratch(sim).marks, (graph.nodes.room,), MARK)
+
+
+@kernel(inline=True)
+def frontier(graph, sim):
+    """[2, nodes.room] int32: nodes with changes at the ply under way and at the one above."""
+    return array_at(scratch(sim).frontier, (2, graph.nodes.room), INDEX)
+
+
+@kernel(inline=True)
+def pending(graph, sim):
+    """[2 * nodes.room, nodes.columns] float64: changes of sums, a row for each node of the frontier."""
+    return array_at(scratch(sim).pending, (2 * graph.nodes.room, graph.nodes.columns), REAL)
+
+
+@kernel()
+def begin_backup(graph, sim):
+    """Starts a backup: a new stamp, and the places of the arrays, which move when the graph gets more room."""
+    begun, room = scratch(sim), np.uint64(graph.nodes.room)
+    begun.stamp += 1
+    begun.marks = sim.scratch.address + np.uint64(sim.scratch.length)
+    begun.frontier = begun.marks + room * MARK_BYTES
+    begun.pending = begun.frontier + room * np.uint64(8)
+    return begun
+
+
+def scratch_bytes(columns: int, notes: int = 0) -> tuple[int, int]:
+    """Returns the bytes of scratch for a layout with these columns of node_stats: fixed, and for each node."""
+    return SCRATCH.itemsize + notes, MARK.itemsize + 8 + 16 * columns
 
 
 class Sim:

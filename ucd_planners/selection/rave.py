@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ucd_envs.kernels import kernel
+from ucd_envs.kernels import CHANCE, kernel
 from ucd_envs.rng import below
 from ucd_envs.settings import boolean, integer, real
 from ucd_envs.structs import array_at, configuration, record
@@ -41,9 +41,9 @@ from ucd_planners.search.graph import (
     parameters,
 )
 from ucd_planners.search.interface import BACKUP, SELECT, Layout, exploration_constant
-from ucd_planners.search.sim import path, payoffs, rng, trace
+from ucd_planners.search.sim import SCRATCH_BYTES, begin_backup, marks, path, payoffs, rng, scratch, scratch_bytes, trace
 from ucd_planners.selection import ucd
-from ucd_planners.selection.ucd import FIRST_A, SCRATCH_BYTES, UCD, UCD_PARAMETERS, begin_backup, marks, scratch, scratch_bytes
+from ucd_planners.selection.ucd import FIRST_A, UCD, UCD_PARAMETERS
 
 U0, U1, U16, LOW = np.uint64(0), np.uint64(1), np.uint64(16), np.uint64(0xFFFF)
 ONE = np.float32(1.0)
@@ -94,7 +94,7 @@ def select(graph, sim, node, may_add):
         return least_tried(graph, sim, first, expanded, legal)
     records, moves, means, chances = edges(graph), actions(graph), mean_value(graph), exploration(graph)
     scale, values, mixes = node_stats(graph)[node, 0], node_action_stats(graph), p.mixes > 0
-    known, given = initial_stats(graph), graph.actions.columns > 0
+    known, given = initial_stats(graph), graph.actions.columns > 1
     place, constant = np.uint64(begun.rave_node), p.bias
     if mixes:
         place, row = np.uint64(node), np.uint64(p.players * p.actions)
@@ -154,7 +154,9 @@ def backup(graph, sim):
 
 @kernel()
 def note(sim, p, stamp, count, move):
-    """Lists a move if it is not listed yet; returns the length of the list."""
+    """Lists a move of a player if it is not listed yet; returns the length of the list."""
+    if move >= CHANCE << 16:
+        return count
     noted, place = notes(sim, p), place_of(p, move)
     if noted[0, place] == stamp:
         return count
@@ -216,6 +218,8 @@ def inherit_played(graph, p, number, source, target):
     for other in range(first, first + np.int64(nodes(graph)[source].expanded)):
         if other != number and edges(graph)[other].target == target:
             return
+    if nodes(graph)[source].mover == CHANCE:
+        return
     row, mixed = np.int64(nodes(graph)[source].mover) * p.actions, p.players * p.actions
     for action in range(p.actions):
         values[source, mixed + action, 0] += values[target, row + action, 0]
@@ -239,7 +243,7 @@ class RAVE:
     depth_rave: int = 0
     ref: int = 0
     revisit: int = 512
-    serves_urgency, serves_initial = True, True
+    serves_urgency, serves_initial, serves_chance = True, True, True
     select_kernel, backup_kernel = select, backup
 
     def __post_init__(self) -> None:

@@ -32,23 +32,22 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.kernels import kernel
+from ucd_envs.kernels import CHANCE, kernel
 from ucd_envs.settings import boolean, real
-from ucd_envs.structs import array_at, configuration, record
+from ucd_envs.structs import configuration, record
 from ucd_planners.search.graph import (
-    INDEX,
-    REAL,
     edge_in,
     edge_stats,
     edges,
     exploration,
+    initial_stats,
     mean_value,
     node_stats,
     nodes,
     parameters,
 )
 from ucd_planners.search.interface import BACKUP, Layout, exploration_constant
-from ucd_planners.search.sim import path, payoffs
+from ucd_planners.search.sim import begin_backup, frontier, marks, path, payoffs, pending, scratch, scratch_bytes
 from ucd_planners.search.ucb import exploration_of, scale_of
 
 COLUMNS = ("parent_visits", "child_visits", "mean_column", "last_a", "a_inf", "first_b", "own_b", "shares")
@@ -60,54 +59,6 @@ and the first B; whether that is B_0, the sum of w; the number of shares. How ma
 can change; whether this counts from the leaf, not from the path; whether nodes keep n', w'; whether all depths are shallow."""
 FIRST_A, FAR = 1, 65_535
 """The first column of sums, the visits of a node's edges; and where distances stop counting."""
-SCRATCH = record(
-    *((name, np.int64) for name in ("stamp", "note_stamp", "rave_node")),
-    *((name, np.uint64) for name in ("marks", "frontier", "pending")),
-)
-"""Backups begun; for RAVE, those that took notes, and the node whose values are used; addresses of the arrays behind."""
-MARK = record(("stamp", np.int64), ("slot", np.int32), ("distance", np.int32))
-"""A node in the backup of this stamp: its row of pending changes, and its plies above the nearest node of the path."""
-MARK_BYTES, SCRATCH_BYTES = np.uint64(MARK.itemsize), np.uint64(SCRATCH.itemsize)
-
-
-@kernel(inline=True)
-def scratch(sim):
-    """The fixed part of the backup's scratch."""
-    return array_at(sim.scratch.address, (1,), SCRATCH)[0]
-
-
-@kernel(inline=True)
-def marks(graph, sim):
-    """[nodes.room] MARK."""
-    return array_at(scratch(sim).marks, (graph.nodes.room,), MARK)
-
-
-@kernel(inline=True)
-def frontier(graph, sim):
-    """[2, nodes.room] int32: nodes with changes at the ply under way and at the one above."""
-    return array_at(scratch(sim).frontier, (2, graph.nodes.room), INDEX)
-
-
-@kernel(inline=True)
-def pending(graph, sim):
-    """[2 * nodes.room, nodes.columns] float64: changes of sums, a row for each node of the frontier."""
-    return array_at(scratch(sim).pending, (2 * graph.nodes.room, graph.nodes.columns), REAL)
-
-
-@kernel()
-def begin_backup(graph, sim):
-    """Starts a backup: a new stamp, and the places of the arrays, which move when the graph gets more room."""
-    begun, room = scratch(sim), np.uint64(graph.nodes.room)
-    begun.stamp += 1
-    begun.marks = sim.scratch.address + np.uint64(sim.scratch.length)
-    begun.frontier = begun.marks + room * MARK_BYTES
-    begun.pending = begun.frontier + room * np.uint64(8)
-    return begun
-
-
-def scratch_bytes(columns: int, notes: int = 0) -> tuple[int, int]:
-    """Returns the bytes of scratch for a layout with these columns of node_stats: fixed, and for each node."""
-    return SCRATCH.itemsize + notes, MARK.itemsize + 8 + 16 * columns
 
 
 @kernel(BACKUP)
@@ -171,6 +122,8 @@ def add_to_path(graph, sim, p):
         for player in range(p.players if p.own_b else 0):
             kept[source, p.first_b + player] += paid[player]
         kept[source, 0] = scale_of(p.c, kept[source, FIRST_A])
+        if nodes(graph)[source].mover == CHANCE:
+            weigh_outcomes(graph, p, source)
     if p.edge_reach > 0:
         # Where positions may come again, edges lead to the root too; in a graded graph none does.
         refresh_all(graph, sim, p, np.int64(trail[0, 0]))
@@ -207,6 +160,30 @@ def apply_changes(graph, sim, p, node):
     for column in range(FIRST_A, graph.nodes.columns):
         kept[node, column] += changes[slot, column]
     kept[node, 0] = scale_of(p.c, kept[node, p.parent_visits])
+    if nodes(graph)[node].mover == CHANCE:
+        weigh_outcomes(graph, p, node)
+
+
+@kernel()
+def weigh_outcomes(graph, p, node):
+    """Makes each B_d of a chance node its visits times the mean of its outcomes by their probabilities, where they are known.
+
+    B_d(v) = A_0(v) * sum of P(f) mu_d(f) / sum of P(f)     over the outcomes f that have come
+    """
+    source, kept, own = nodes(graph)[node], node_stats(graph), edge_stats(graph)
+    first, listed, count = np.int64(source.first_edge), np.int64(source.first_action), np.int64(source.expanded)
+    total = 0.0
+    for i in range(count if graph.actions.columns > 0 else 0):
+        total += initial_stats(graph)[listed + i, 0]
+    if total == 0.0:
+        return
+    levels = np.int64(graph.nodes.columns) - p.first_b
+    for column in range(levels):
+        place = column if p.own_b and column < p.players else 2 * p.players + column - (p.players if p.own_b else 0)
+        mean = 0.0
+        for i in range(count):
+            mean += initial_stats(graph)[listed + i, 0] * own[first + i, place] / edges(graph)[first + i].visits
+        kept[node, p.first_b + column] = kept[node, FIRST_A] * mean / total
 
 
 @kernel()
@@ -295,6 +272,10 @@ def refresh(graph, sim, p, number, source):
     target, mover = np.int64(edge.target), np.int64(nodes(graph)[source].mover)
     if p.shares > 0:
         refresh_shares(graph, sim, p, number, source)
+    # Outcomes are drawn: nothing reads their bounds.
+    if mover == CHANCE:
+        mean_value(graph)[number] = exploration(graph)[number] = 0.0
+        return
     if p.mean_column < 0:
         mean_value(graph)[number] = own[mover] / edge.visits
     elif target < 0:
@@ -342,6 +323,7 @@ class UCD:
     and the other defaults. Raises TypeError or ValueError otherwise.
     """
 
+    serves_chance = True
     select_kernel, backup_kernel = None, backup
     d1: float = 0
     d2: float = 0

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ucd_envs.kernels import kernel
+from ucd_envs.kernels import CHANCE, kernel
 from ucd_envs.structs import configuration, record
 from ucd_planners.search.graph import edge_in, edge_stats, edges, exploration, mean_value, node_stats, nodes, parameters
 from ucd_planners.search.interface import BACKUP, Layout, exploration_constant
-from ucd_planners.search.sim import path, payoffs
+from ucd_planners.search.sim import begin_backup, frontier, marks, path, payoffs, scratch_bytes
 from ucd_planners.search.ucb import exploration_of, scale_of
 from ucd_planners.selection.ucd import FIRST_A as VISITS
-from ucd_planners.selection.ucd import begin_backup, frontier, marks, scratch_bytes
 
 PARAMETERS = record(("c", np.float64), ("players", np.int64))
 
@@ -61,7 +60,8 @@ def add(graph, sim, number, source):
     for player in range(p.players):
         own[number, player] += paid[player]
     kept[source, VISITS] += 1.0
-    mean_value(graph)[number] = own[number, nodes(graph)[source].mover] / edge.visits
+    mover = np.int64(nodes(graph)[source].mover)
+    mean_value(graph)[number] = own[number, mover] / edge.visits if mover != CHANCE else 0.0
     exploration(graph)[number] = exploration_of(edge.visits)
     kept[source, 0] = scale_of(p.c, kept[source, VISITS])
 
@@ -71,6 +71,7 @@ class UpdateAll:
     """UCT on a graph whose backup reaches all ancestors; c: exploration constant, 0 or more."""
 
     c: float = 0.3
+    serves_chance = True
     select_kernel, backup_kernel = None, backup
 
     def __post_init__(self) -> None:
