@@ -22,11 +22,13 @@ import numpy as np
 
 from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
+    CHANCE,
     IS_LEGAL,
     KEY,
     LEGAL_ACTIONS,
     PLAY,
     PLAYOUT_ACTION,
+    PROBABILITY,
     READ_PAYOFFS,
     RESET,
     kernel,
@@ -40,7 +42,10 @@ POSITIONS, MOVES, PLAYERS = 2048, 8, 3
 NAMES = tuple(f"m{action}" for action in range(MOVES))
 
 CONFIG = record(
-    ("mover", np.int32, (POSITIONS,)), ("target", np.int32, (POSITIONS, MOVES)), ("payoffs", np.float64, (POSITIONS, PLAYERS))
+    ("mover", np.int32, (POSITIONS,)),
+    ("target", np.int32, (POSITIONS, MOVES)),
+    ("payoffs", np.float64, (POSITIONS, PLAYERS)),
+    ("probability", np.float64, (POSITIONS, MOVES)),
 )
 """A row a position: -1 for the mover of a finished game, -1 for the target of a move that there is not."""
 STATE = record(("player", np.int32), ("ply", np.int32), ("place", np.int64))
@@ -108,37 +113,47 @@ def playout_action(config, state, rng):
             return action
 
 
+@kernel(PROBABILITY)
+def probability(config, state, action):
+    """That of an outcome, as listed."""
+    return fields(config, CONFIG).probability[fields(state, STATE).place, action]
+
+
 class Position(NamedTuple):
-    """A row of the table: a mover and the rows that its moves lead to, or payoffs and neither."""
+    """A row of the table: a mover and the rows that its moves lead to, or payoffs and neither; and probabilities of the moves."""
 
     ply: int
     mover: int
     targets: Mapping[int, int]
     payoffs: Sequence[float]
+    probabilities: Mapping[int, float] = {}
 
 
 def of_positions(positions: Sequence[Position], players: int, name: str, settings: Mapping[str, Any]) -> Rules:
     """The game of a table. Raises ValueError for a move that skips a ply."""
     mover = np.full(POSITIONS, -1, np.int32)
     target = np.full((POSITIONS, MOVES), -1, np.int32)
-    payoffs_of = np.zeros((POSITIONS, PLAYERS))
+    payoffs_of, probabilities = np.zeros((POSITIONS, PLAYERS)), np.zeros((POSITIONS, MOVES))
     for place, row in enumerate(positions):
         mover[place] = row.mover
         payoffs_of[place, : len(row.payoffs)] = row.payoffs
+        for action, chance in row.probabilities.items():
+            probabilities[place, action] = chance
         for action, other in row.targets.items():
             target[place, action] = other
             if positions[other].ply != row.ply + 1:
                 raise ValueError(f"move {action} of position {place} must lead one ply down")
+    own = Kernels(reset, legal_actions, play, payoffs, key, is_legal=is_legal, playout_action=playout_action)
     return Rules(
         name=name,
         settings=settings,
         players=players,
         actions=MOVES,
         max_plies=max(row.ply for row in positions),
-        config=configuration(CONFIG, mover=mover, target=target, payoffs=payoffs_of),
+        config=configuration(CONFIG, mover=mover, target=target, payoffs=payoffs_of, probability=probabilities),
         state_bytes=STATE.itemsize,
         key_words=2,
-        kernels=Kernels(reset, legal_actions, play, payoffs, key, is_legal=is_legal, playout_action=playout_action),
+        kernels=own._replace(probability=probability) if (mover == CHANCE).any() else own,
         action_name=lambda state, action: NAMES[action],
         action_named=action_named,
     )
@@ -152,11 +167,13 @@ def action_named(state: State, text: str) -> int:
 
 
 @cache
-def rules(seed: int = 0, width: int = 6, branching: int = 3, plies: int = 6, players: int = 2, tree: bool = False) -> Rules:
+def rules(
+    seed: int = 0, width: int = 6, branching: int = 3, plies: int = 6, players: int = 2, tree: bool = False, chance: int = 0
+) -> Rules:
     """A random game: at most `width` positions a ply, each with 1 to `branching` moves and one of `players` to move.
 
     Payoffs are multiples of 1/16. From the second ply on a position in sixteen ends the game. In a tree the width has no
-    meaning.
+    meaning. Below the first, `chance` positions in eight are left to chance, by probabilities that are exact in single precision.
     """
 
     def chosen(n: int, *question: object) -> int:
@@ -178,8 +195,21 @@ def rules(seed: int = 0, width: int = 6, branching: int = 3, plies: int = 6, pla
                 found[other] = len(queue)
                 queue.append(other)
             targets[number] = found[other]
-        rows.append(Position(ply, chosen(players, "mover", ply, column), targets, []))
+        if ply > 0 and chosen(8, "chance", ply, column) < chance:
+            shares = [1, 1, 2, 4, 8, 16, 32, 64][:count]
+            rows.append(
+                Position(
+                    ply,
+                    CHANCE,
+                    targets,
+                    [],
+                    {number: share / sum(shares) for number, share in zip(targets, shares, strict=True)},
+                )
+            )
+        else:
+            rows.append(Position(ply, chosen(players, "mover", ply, column), targets, []))
     settings = {"seed": seed, "width": width, "branching": branching, "plies": plies, "players": players, "tree": tree}
+    settings |= {"chance": chance} if chance else {}
     return of_positions(rows, players, "hash_game_v0", settings)
 
 

@@ -108,6 +108,7 @@ class Descents(Graph):
         super().__init__(players)
         self.n_end: defaultdict[Edge, Fraction] = defaultdict(Fraction)
         self.w_end: defaultdict[Edge, Vector] = defaultdict(lambda: self.zero)
+        self.chances: dict[Position, dict[Hashable, Fraction]] = {}
 
     def record(self, path: Sequence[Step], payoffs: Iterable[float | Fraction]) -> None:
         """Add one simulation, its path from the root down and one payoff in [0, 1] a player."""
@@ -128,6 +129,23 @@ class Oracle(Descents):
         """Return what ended here, for a look below the edge: w', n'."""
         return self.w_end[edge], self.n_end[edge]
 
+    def passed(self, position: Position, means: dict[Edge, Vector]) -> Vector:
+        """Return the sum of n(f) mu(f) over the edges out of a position.
+
+        Where chance decides by known probabilities P, it is the visits of the position times the mean by P of what has come.
+        """
+        out = self.out.get(position, [])
+        known = sum((self.chances[position][f[1]] for f in out), Fraction(0)) if position in self.chances else Fraction(0)
+        total = self.zero
+        for f in out:
+            share = self.chances[position][f[1]] / known * self.through(position) if known else self.n[f]
+            total = add(total, means[f], share)
+        return total
+
+    def through(self, position: Position) -> Fraction:
+        """Return the visits of a position, n(f) of all edges out of it."""
+        return sum((self.n[f] for f in self.out.get(position, [])), Fraction(0))
+
     def layers(self, edge: Edge, d: Depth) -> list[list[Edge]]:
         """Return the distinct edges k = 0, 1, ... d steps below the edge, each needed at depth d - k."""
         layers = [[edge]]
@@ -142,8 +160,9 @@ class Oracle(Descents):
             means: dict[Edge, Vector] = {}
             for e in layer:
                 total, count = (self.w[e], self.n[e]) if k == d else self.ended(e)
-                for f in self.below(e) if k < d else []:
-                    total, count = add(total, lower[f], self.n[f]), count + self.n[f]
+                if k < d and self.below(e):
+                    total = add(total, self.passed(self.target[e], lower))
+                    count += sum(self.n[f] for f in self.below(e))
                 means[e] = tuple(x / count for x in total)
             lower = means
         return lower[edge]
@@ -190,7 +209,17 @@ class Places(Oracle):
     def ended(self, edge: Edge) -> tuple[Vector, Fraction]:
         """Return what ended where the edge leads: w', n' of the position, or of the edge itself when the game is over there."""
         target = self.target[edge]
-        return super().ended(edge) if target is None else (self.w_here[target], self.n_here[target])
+        if target is None:
+            return super().ended(edge)
+        return self.zero if self.has_come(target) else self.w_here[target], self.n_here[target]
+
+    def has_come(self, position: Position) -> bool:
+        """Whether the mean of outcomes of known probability stands for what ended here as well."""
+        return position in self.chances and bool(self.out.get(position))
+
+    def through(self, position: Position) -> Fraction:
+        """Return the visits of a position with the playouts that ended there."""
+        return self.n_here[position] + super().through(position)
 
     def parent_visits(self, position: Position, d: Depth) -> Fraction:
         """Return p_d of any edge out of the position: n' of the position, and n_d of all edges out of it."""

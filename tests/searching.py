@@ -15,6 +15,7 @@ import numpy as np
 import oracle
 
 import ucd_envs
+from ucd_envs.kernels import CHANCE
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State
 from ucd_planners.planner import Planner
@@ -44,6 +45,7 @@ class Search:
         """Another search of the same planner, from this state."""
         self.start = start
         self.states: dict[Name, State] = {self.name(start, ()): start}
+        self.chances: dict[Name, dict[Hashable, oracle.Fraction]] = {}
         self.worker.begin(start, seeded(self.seed, self.searches), None, Stop(), Budget(2**20, None, None, "visits"))
         self.searches += 1
 
@@ -73,6 +75,11 @@ class Search:
             child, longer = state.after(action), (*moves, action)
             log.append((self.name(state, moves), action, None if child.over else self.name(child, longer)))
             self.states.setdefault(self.name(child, longer), child)
+            if child.player == CHANCE and child.rules.knows_probabilities:
+                self.chances[self.name(child, longer)] = {
+                    outcome: oracle.Fraction(child.rules.kernels.probability(child.rules.config, child.array(), outcome))
+                    for outcome in child.legal_actions()
+                }
             state, moves = child, longer
         return log, self.worker.sim.payoffs.tolist()
 
@@ -210,6 +217,8 @@ def assert_definition(search: Search, log: oracle.Oracle, selection: UCD) -> Non
     assert_log(search, log)
     assert_links(search, log)
     for number, mover, edge in search.edges():
+        if mover == CHANCE:
+            continue
         assert close(graph.mean_value[number], log.mean(edge, d1)[mover])
         assert close(graph.exploration[number], 1 / math.sqrt(log.visits(edge, d3)))
     last_a, b_levels = selection.levels()
@@ -219,12 +228,11 @@ def assert_definition(search: Search, log: oracle.Oracle, selection: UCD) -> Non
     for node, name in search.nodes():
         out = log.out.get(name, [])
         here = (log.n_here[name], log.w_here[name]) if isinstance(log, oracle.Places) else zero
+        if isinstance(log, oracle.Places) and log.has_come(name):
+            here = here[0], log.zero
         a = [here[0] + sum(log.visits(f, d) for f in out) for d in levels_a]
-        b = [
-            here[1][player] + sum(log.n[f] * log.mean(f, d)[player] for f in out)
-            for d in levels_b
-            for player in range(log.players)
-        ]
+        sums = [oracle.add(here[1], log.passed(name, {f: log.mean(f, d) for f in out})) for d in levels_b]
+        b = [total for entry in sums for total in entry]
         assert graph.node_stats[node, 1 : 1 + len(a)].tolist() == [float(count) for count in a]
         assert close(graph.node_stats[node, 1 + len(a) :], b)
         parent_visits = log.parent_visits(name, d2) if out else here[0]
@@ -248,7 +256,8 @@ def assert_update_all(search: Search, log: oracle.UpdateAll, selection: UpdateAl
     for number, mover, edge in search.edges():
         assert graph.edges[number]["visits"] == log.visits(edge)
         assert close(graph.edge_stats[number, : log.players], log.w[edge])
-        assert close(graph.mean_value[number], log.mean(edge)[mover])
+        if mover != CHANCE:
+            assert close(graph.mean_value[number], log.mean(edge)[mover])
         assert close(graph.exploration[number], 1 / math.sqrt(log.visits(edge)))
         names.append(edge)
     assert sorted(names) == sorted(edge for edge in log.edges() if edge[0] in log.reached(name_of_root(search)))
@@ -261,6 +270,8 @@ def assert_exact(start: State, selection: Any, playouts: int, looks: set[int], *
     search, log = Search(start, selection, **options), log_of(selection, start.rules.players)
     for number, (path, payoffs) in enumerate(search.steps(playouts), 1):
         log.record(path, payoffs)
+        if isinstance(log, oracle.Oracle):
+            log.chances = search.chances
         if number in looks:
             assert_right(search, log, selection)
             assert search.graph.edge_count == len(log.edges())
