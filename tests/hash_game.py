@@ -120,7 +120,7 @@ def probability(config, state, action):
 
 
 class Position(NamedTuple):
-    """A row of the table: a mover and the rows that its moves lead to, or payoffs and neither; and probabilities of the moves."""
+    """A row of the table: a mover and the rows that its moves lead to, or payoffs and neither; and probabilities of moves."""
 
     ply: int
     mover: int
@@ -173,7 +173,7 @@ def rules(
     """A random game: at most `width` positions a ply, each with 1 to `branching` moves and one of `players` to move.
 
     Payoffs are multiples of 1/16. From the second ply on a position in sixteen ends the game. In a tree the width has no
-    meaning. Below the first, `chance` positions in eight are left to chance, by probabilities that are exact in single precision.
+    meaning. Below the first, `chance` positions in eight are left to chance, by probabilities that single precision holds.
     """
 
     def chosen(n: int, *question: object) -> int:

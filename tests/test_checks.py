@@ -224,7 +224,7 @@ FAULTY: tuple[tuple[str, Any, str], ...] = (
     ("legal_actions", plays_while_it_lists, "legal_actions changes the state, at the start."),
     ("play", keeps_the_ply, "play leads from ply 0 to ply 0 instead of 1, after "),
     ("play", names_a_third_player, "play names the player 2, but there are 2 players, after "),
-    ("play", throws_dice, "play names the player CHANCE: games whose moves are drawn are not supported yet, after "),
+    ("play", throws_dice, "play names the player CHANCE, but the game has neither draw nor probability, after "),
     ("play", paints_the_board, "play changes config, "),
     ("payoffs", pays_minus_one, "payoffs gives player "),
     ("payoffs", pays_one_player, "payoffs leaves a part of its result unwritten, or gives another result each time, after "),

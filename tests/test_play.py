@@ -14,7 +14,7 @@ import pytest
 import ucd_envs
 from ucd_envs import pictures
 from ucd_planners import Planner, cli
-from ucd_planners.cli.play import outcome
+from ucd_planners.cli.play import result_of
 
 COMMAND = [sys.executable, "-m", "ucd_planners.cli"]
 TIC_TAC_TOE = ("--game", "tic_tac_toe", "--playouts", "50", "--seed", "1")
@@ -106,7 +106,7 @@ def test_several_can_win_a_game_of_three() -> None:
     while not state.over:
         state = state.after(state.legal_actions()[0])
     winners = [f"player_{player}" for player, payoff in enumerate(state.payoffs()) if payoff == max(state.payoffs())]
-    assert outcome(state, set()).startswith(f"{' and '.join(winners)} won: player_0 ")
+    assert result_of(state, set()).startswith(f"{' and '.join(winners)} won: player_0 ")
 
 
 def test_the_swap_of_hex_is_a_move(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

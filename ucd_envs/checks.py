@@ -25,6 +25,8 @@ BAND = 4096
 """Least number of guarded bytes on each side of an array, a multiple of 64."""
 OUTSIDE = (-1, -2, 2**32, -(2**32), 2**63 - 1, -(2**63))
 """Numbers that are not an action of any game."""
+DRAWS = 8
+"""Draws of chance at each position that is checked."""
 MOST_NAMED = 50
 """Limit on the legal actions of a state whose names are read back."""
 
@@ -186,9 +188,12 @@ class Checker:
                 self.check_payoffs()
                 return
             self.check_legality(legal)
-            self.check_policy(legal)
             self.check_names(legal)
-            self.check_turn(player)
+            if player == CHANCE:
+                self.check_chance(legal)
+            else:
+                self.check_policy(legal)
+                self.check_turn(player)
             if ply >= self.rules.max_plies:
                 self.stop("play", f"goes on at ply {ply}, but max_plies is {self.rules.max_plies}")
             self.starts.append((self.state.array.tobytes(), list(self.moves)))
@@ -228,9 +233,9 @@ class Checker:
     def look(self, maker: str) -> list[int]:
         """Checks a state that a kernel has made and its mover. Returns its legal actions."""
         player, ply = self.header
-        if player == CHANCE:
-            self.stop(maker, "names the player CHANCE: games whose moves are drawn are not supported yet")
-        if player != OVER and not 0 <= player < self.rules.players:
+        if player == CHANCE and not self.rules.has_chance:
+            self.stop(maker, "names the player CHANCE, but the game has neither draw nor probability")
+        if player not in (OVER, CHANCE) and not 0 <= player < self.rules.players:
             self.stop(maker, f"names the player {player}, but there are {self.rules.players} players")
         if ply > self.rules.max_plies:
             self.stop(maker, f"leads to ply {ply}, but max_plies is {self.rules.max_plies}")
@@ -241,7 +246,8 @@ class Checker:
         if legal and player == OVER:
             self.stop("legal_actions", f"lists action {legal[0]}, though the game is over")
         if not legal and player != OVER:
-            self.stop("legal_actions", f"lists nothing, though player {player} is to move")
+            mover = "chance" if player == CHANCE else f"player {player}"
+            self.stop("legal_actions", f"lists nothing, though {mover} is to move")
         if self.rules.validate is not None and not self.read("validate"):
             self.fault("validate", f"refuses a state that {maker} has made")
         return legal
@@ -352,6 +358,19 @@ class Checker:
         action = int(self.read("playout_action", self.rng.array))
         if action not in playable:
             self.stop("playout_action", f"returns {action}, which playout_actions does not list")
+
+    def check_chance(self, legal: list[int]) -> None:
+        """Checks that outcomes have probabilities above 0 whose sum is 1, where the game knows them, and that draws are
+        outcomes.
+        """
+        if self.rules.knows_probabilities:
+            chances = [float(self.read("probability", action)) for action in legal]
+            if not all(0 < chance <= 1 for chance in chances) or abs(sum(chances) - 1) > 1e-9:
+                self.stop("probability", f"gives outcomes {chances[:20]}, but they must be above 0 and sum to 1")
+        for _ in range(DRAWS):
+            action = int(self.read("draw", self.rng.array))
+            if action not in legal:
+                self.stop("draw", f"returns {action}, which legal_actions does not list")
 
     def check_names(self, legal: list[int]) -> None:
         """Checks that the names of legal actions are read back as the same actions."""

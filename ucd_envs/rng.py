@@ -31,6 +31,11 @@ def seeded(*entropy: int) -> np.ndarray:
     return words if words.any() else np.ones(2, np.uint64)
 
 
+def unforeseen() -> np.ndarray:
+    """Returns a generator state from the system's randomness: [2] uint64."""
+    return seeded(int(np.random.SeedSequence().generate_state(1, np.uint64)[0]))
+
+
 @kernel()
 def stepped(a, b):
     """Returns 64 random bits of a generator in the state (a, b), and its next state, for loops that keep it in registers."""

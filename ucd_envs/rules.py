@@ -319,32 +319,28 @@ class State:
         self.rules.kernels.play(self.rules.config, state, action)
         return State.trusted(self.rules, state.tobytes())
 
-    def drawn(self, rng: np.ndarray) -> State:
-        """Returns the state after outcomes drawn by chance, until a player is to move or the game is over; this state where a
-        player is.
+    def outcome(self, rng: np.ndarray) -> int:
+        """Returns an outcome drawn by chance, an action for `after`.
 
-        rng: [2] uint64, a generator of ucd_envs.rng, which goes on. Raises RuntimeError for a game that draws no outcome.
+        rng: [2] uint64, a generator of ucd_envs.rng, which goes on. Raises ValueError where a player is to move or the game is
+        over.
         """
-        state, (draw, play) = self.array(), (self.rules.kernels.draw, self.rules.kernels.play)
         if self.player != CHANCE:
-            return self
-        while _read_header(state)[0] == CHANCE:
-            action = int(draw(self.rules.config, state, rng))
-            if not 0 <= action < self.rules.actions:
-                raise RuntimeError(f"draw of {self.rules} returns {action}, which is no action")
-            play(self.rules.config, state, action)
-        return State.trusted(self.rules, state.tobytes())
+            raise ValueError("there is nothing to draw: the move is not left to chance")
+        return int(self.rules.kernels.draw(self.rules.config, self.array(), rng))
 
     def turned(self, player: int) -> State:
         """Returns this position with a player to move, in turn or not. The ply stays.
 
-        Raises ValueError when the game is over, for a player that does not exist, and for one out of turn in a game whose
-        players move only in turn.
+        Raises ValueError when the game is over or chance is to move, for a player that does not exist, and for one out of turn
+        in a game whose players move only in turn.
         """
         if not 0 <= player < self.rules.players:
             raise ValueError(f"players are 0 to {self.rules.players - 1}, not {player}")
         if self.over:
             raise ValueError("the game is over: no player is to move")
+        if self.player == CHANCE:
+            raise ValueError("the move is left to chance: no player is to move")
         if player == self.player:
             return self
         if self.rules.turn is None:

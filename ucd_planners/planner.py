@@ -135,7 +135,10 @@ class Planner:
         self._workers = []
 
     def check(self, rules: Rules) -> None:
-        """Raises ValueError for a game that a policy or initial statistics do not know, or for which they lack memory."""
+        """Raises ValueError for a game that a policy or initial statistics do not know, or for which they lack memory, and for
+        one with chance that the selection or a policy does not serve.
+        """
+        refuse_chance(rules, self.selection, *self.asked)
         for policy in self.asked:
             policy.memory(rules)
         if self.initial is not None:
@@ -314,6 +317,7 @@ class Planner:
             try:
                 worker = self._workers.pop(0)
             except IndexError:
+                refuse_chance(rules, self.selection, *self.asked)
                 worker = Worker(self._settings, rules, self._share(budget, 0))
             if worker.rules is rules:
                 team.append(worker)
@@ -361,6 +365,15 @@ def refuse_unserved(selection: Selection, first_play_urgency: float, initial: In
     ):
         if given and not getattr(selection, declared, False):
             raise ValueError(f"{selection} does not serve {name}: one whose own choice does declares {declared} = True")
+
+
+def refuse_chance(rules: Rules, *parts: Any) -> None:
+    """Raises ValueError for a selection or policy that does not declare to serve a game with chance."""
+    for part in parts if rules.has_chance else ():
+        if not getattr(part, "serves_chance", False):
+            raise ValueError(
+                f"{part} does not serve {rules.name}, a game with chance: one that does declares serves_chance = True"
+            )
 
 
 def _run(workers: list[Worker], stop: Stop, began: float) -> bool:

@@ -15,8 +15,9 @@ from pettingzoo.utils.env_logger import EnvLogger
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, BaseWrapper, OrderEnforcingWrapper
 
 from ucd_envs import pictures
-from ucd_envs.kernels import OVER
+from ucd_envs.kernels import CHANCE, OVER
 from ucd_envs.registry import make_rules
+from ucd_envs.rng import seeded, unforeseen
 from ucd_envs.rules import Rules, State
 
 FRAMES_PER_SECOND = 2
@@ -56,6 +57,7 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         self._action_spaces: dict[str, gymnasium.spaces.Discrete] = {}
         self._state = np.zeros(rules.state_bytes, np.uint8)
         self._is_reset = False
+        self._rng: np.ndarray | None = None
         self._screen: pictures.Screen | None = None
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
@@ -78,12 +80,15 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         return self._action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Starts a game, or with options={"state": state} goes on from a state. Other options are ignored, and so is the seed,
-        since the games have no chance. Raises as `restore_state` does."""
+        """Starts a game, or with options={"state": state} goes on from a state. The seed fixes the outcomes of chance, if there is
+        any. Other options are ignored. Raises as `restore_state` does."""
+        if seed is not None:
+            self._rng = seeded(seed)
         if options and "state" in options:
             self.restore_state(options["state"])
             return
         self.rules.kernels.reset(self.rules.config, self._state)
+        self._draw()
         self._is_reset = True
         self._begin()
         self.agent_selection = self.possible_agents[self._player()]
@@ -99,6 +104,7 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         number = self._checked(action)
         mover = self._player()
         self.rules.kernels.play(self.rules.config, self._state, number)
+        self._draw()
         player = self._player()
         if player == OVER:
             self._cumulative_rewards[agent] = 0.0
@@ -133,7 +139,7 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         )
 
     def restore_state(self, state: State) -> None:
-        """Restores a snapshot: board, agents, rewards and masks.
+        """Restores a snapshot: board, agents, rewards and masks. Where chance is to move an outcome is drawn.
 
         Raises TypeError for anything but a State, ValueError for a state of another game or configuration, or with an ending
         that no environment has given it. The environment is then unchanged.
@@ -147,6 +153,7 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         if state.ending is not None and not self._is_ending(state.ending):
             raise ValueError("this state has an ending that no environment of the game has given it")
         self._state = state.array()
+        self._draw()
         self._is_reset = True
         self._begin()
         player = self._player()
@@ -204,6 +211,14 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
     def _player(self) -> int:
         player: int = _read_player(self._state.data)[0]
         return player
+
+    def _draw(self) -> None:
+        """Draws outcomes until a player is to move or the game is over."""
+        while self._player() == CHANCE:
+            if self._rng is None:
+                self._rng = unforeseen()
+            state = State.trusted(self.rules, self._state.tobytes())
+            self._state = state.after(state.outcome(self._rng)).array()
 
     def _legal_actions(self) -> np.ndarray:
         actions = np.empty(self.rules.actions, np.int32)

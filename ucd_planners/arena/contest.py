@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from ucd_envs import registry
+from ucd_envs.kernels import CHANCE
+from ucd_envs.rng import seeded
 from ucd_envs.settings import integer
 from ucd_planners.arena.agents import Agent, FailedError, GTPAgent, PlannerAgent, Player, Stop, agent_from, label
 
@@ -108,12 +110,17 @@ def play_game(match: Match, number: int, stop: Stop | None = None) -> Game:
     thoughts: list[tuple[float, int]] = []
     payoffs, failure = tuple(math.nan for _ in agents), ""
     rules = registry.make_rules(match.game, **match.settings)
-    state = rules.initial_state()
+    state, chance = rules.initial_state(), seeded(match.seed, number, len(agents))
     side = 0
     try:
         for side, agent in enumerate(agents):
             agent.begin(rules, int(np.random.SeedSequence((match.seed, number, side)).generate_state(1, np.uint64)[0]), stop)
         while not state.over:
+            if state.player == CHANCE:
+                line.append((CHANCE, state.outcome(chance)))
+                thoughts.append((math.nan, 0))
+                state = state.after(line[-1][1])
+                continue
             side = seats[state.player]
             move = agents[side].choose(state, line)
             playouts[side] += move.playouts

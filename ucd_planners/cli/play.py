@@ -8,6 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ucd_envs import pictures, registry
+from ucd_envs.kernels import CHANCE
+from ucd_envs.rng import seeded, unforeseen
 from ucd_envs.rules import State
 from ucd_planners.cli.console import readable, usage
 
@@ -38,7 +40,7 @@ def add(commands: Any) -> None:
         default="first",
         help="what the person plays: the first (default) or second seat, both (all moves), or none (the planner plays all)",
     )
-    parser.add_argument("--seed", type=int, help="the planner's random numbers (default: others each time)")
+    parser.add_argument("--seed", type=int, help="the random numbers of the planner and of chance (default: others each time)")
     parser.set_defaults(run=_run)
 
 
@@ -59,17 +61,19 @@ def _run(arguments: argparse.Namespace) -> int:
     if people:
         with usage():
             readable()
-    Table(rules.initial_state(), planner, people).play()
+    Table(rules.initial_state(), planner, people, arguments.seed).play()
     return 0
 
 
 class Table:
     """A game in progress, with people in some of the seats and a planner in the others."""
 
-    def __init__(self, state: State, planner: Any, people: set[int]) -> None:
+    def __init__(self, state: State, planner: Any, people: set[int], seed: int | None = None) -> None:
         self.states = [state]
         """All positions so far, the present one last."""
         self.planner, self.people = planner, people
+        self.chance = unforeseen() if seed is None else seeded(seed)
+        """The generator of chance."""
         self.left = False
         """Whether the person has quit."""
 
@@ -82,12 +86,16 @@ class Table:
         """Plays to the end, or until the person quits. The end of the input raises EOFError."""
         self.show()
         while not self.state.over and not self.left:
-            if self.state.player in self.people:
+            if self.state.player == CHANCE:
+                outcome = self.state.outcome(self.chance)
+                print(f"chance: {self.state.action_name(outcome)}")
+                self.move(outcome)
+            elif self.state.player in self.people:
                 self.obey(self.asked())
             else:
                 self.reply()
         if self.state.over:
-            print(outcome(self.state, self.people))
+            print(result_of(self.state, self.people))
 
     def show(self) -> None:
         """Prints the board."""
@@ -188,7 +196,7 @@ COMMANDS: dict[str, tuple[Callable[[Table], None], str]] = {
 """Commands beside moves: function and help text."""
 
 
-def outcome(state: State, people: set[int]) -> str:
+def result_of(state: State, people: set[int]) -> str:
     """Returns the winner of a finished game and each player's payoff in words. `people` are the seats of the reader."""
     payoffs = state.payoffs()
     if len(payoffs) == 1:

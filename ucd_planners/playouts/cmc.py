@@ -108,6 +108,7 @@ class CMC(PlayoutPolicy):
 
     prob: float = 0.35
     threshold: float = 0.0
+    serves_chance = True
     suggest, learn = suggest, learn
 
     def __post_init__(self) -> None:

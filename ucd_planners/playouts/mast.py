@@ -116,6 +116,8 @@ def learn(sim, memory):
     moves, sums, means = trace(sim), sums_of(memory, m), means_of(memory, m)
     for i in range(np.uint64(sim.traced.length)):
         player, action = np.uint64(player_of_move(moves[i])), np.uint64(action_of_move(moves[i]))
+        if player >= np.uint64(m.players):
+            continue
         sums[player, action, U0] += 1.0
         sums[player, action, U1] += payoffs(sim)[player]
         means[player, action] = np.float32(sums[player, action, U1] / sums[player, action, U0])
@@ -173,6 +175,7 @@ class MAST(PlayoutPolicy):
     tau: float = 0.1
     epsilon: float = 0.1
     decay: float = 0.5
+    serves_chance = True
     suggest, learn = suggest, learn
 
     def __post_init__(self) -> None:

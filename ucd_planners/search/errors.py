@@ -19,7 +19,7 @@ SENTENCES = {
     codes.NO_PLAYER: "play of {rules} leaves the move to player {player}, but players are 0 to {last_player}",
     codes.NO_CHOICE: "select of {selection} chooses an action that is not there",
     codes.NO_SUGGESTION: "a playout policy suggests an action that cannot be played: one of {policies}",
-    codes.NO_DRAW: "playout_action of {rules} draws an action that cannot be played",
+    codes.NO_DRAW: "playout_action or draw of {rules} draws an action that cannot be played",
     codes.NO_COUNT: "playout of {rules} leaves the game unfinished or counts its moves wrong",
     codes.NO_MOVE: "playout of {rules} writes a move to its trace that no player can make",
     codes.TOO_LONG: "{rules} goes on after {max_plies} plies, more than max_plies tells",
@@ -31,7 +31,7 @@ def contract_error(status: int, rules: Rules, graph: Graph, sim: Sim, selection:
     """Returns the error of a status, which names the kernel and the moves from the root that led there."""
     player = int(fields(sim.state, HEADER).player)
     if status == codes.NO_PLAYER and player == CHANCE:
-        return RuntimeError(f"{rules} leaves a move to chance, which searches cannot draw ({where(graph, sim)})")
+        return RuntimeError(f"{rules} leaves a move to chance, but has neither draw nor probability ({where(graph, sim)})")
     sentence = SENTENCES[status].format(
         rules=rules,
         actions=rules.actions,
