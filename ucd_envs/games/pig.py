@@ -175,7 +175,7 @@ def validate(config, state):
         return False
     if (s.player == OVER) != (won or s.ply >= c.max_plies):
         return False
-    return s.player in (OVER, CHANCE, s.turn)
+    return s.player == OVER or s.player == CHANCE or s.player == s.turn
 
 
 def rules(target: int = 100, max_plies: int = 10_000) -> Rules:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ucd_envs.kernels import CHANCE
 from ucd_envs.rules import State
 from ucd_envs.settings import integer
 from ucd_planners.search.storage import Graph
@@ -87,7 +88,8 @@ def to_networkx(graph: Graph, state: State, most: int | None = None) -> Any:
 
     A node has `visits` (playouts through it), `mover` (-1 when over), `ply` below the root, `legal` (moves, 0 until they
     were listed), `expanded` (moves tried), `over`, and `label` (root, or the move it was first reached by). An edge, with
-    its action as key, has `action`, `name`, `visits` and `value` (mean payoff of the mover in [0, 1], as selection sees it).
+    its action as key, has `action`, `name`, `visits` and `value` (mean payoff of the mover in [0, 1], as selection sees it,
+    and NaN where chance is to move).
 
     Raises ImportError without networkx, and TypeError or ValueError for a `most` below 1.
     """
@@ -124,7 +126,7 @@ def to_networkx(graph: Graph, state: State, most: int | None = None) -> Any:
                 places[target] = here.after(action)
                 mover = int(contents.mover[target]) if target < contents.count else places[target].mover()
                 add(target, mover, visits=contents.visits_below(edge), ply=made.nodes[source]["ply"] + 1, label=name)
-            value = float(contents.value[edge]) if visits else math.nan
+            value = float(contents.value[edge]) if visits and made.nodes[source]["mover"] != CHANCE else math.nan
             made.add_edge(source, target, action, action=action, name=name, visits=visits, value=value)
     return made
 
