@@ -58,7 +58,7 @@ def test_games_go_as_in_openspiel(target: int) -> None:
             else:
                 assert state.player == other.current_player()
                 assert state.legal_actions() == [0, 1]
-                assert other.legal_actions() == [1] if state.after(1).over else [0, 1]
+                assert other.legal_actions() == ([1] if state.after(1).over else [0, 1])
             action = choice.choice(other.legal_actions())
             state = state.after(action)
             other.apply_action(action)
