@@ -84,6 +84,7 @@ def add_node(graph, words, mover, ply):
 @kernel()
 def slot_of(graph, words, ply):
     """The slot at which the table's search for a position begins."""
+    # Every bit of the key reaches the low bits, which are the slot: keys of near positions differ in few bits.
     mixed = HASH ^ np.uint64(ply)
     for i in range(np.uint64(graph.keys.columns)):
         mixed = (mixed ^ words[i]) * HASH
@@ -145,7 +146,7 @@ def add_edge(graph, node, choice):
     expanded = np.int64(source.expanded)
     if expanded == source.room:
         move_block(graph, source, larger_room(expanded, np.int64(source.legal)))
-    # The expanded actions stay in front, in the order of their edges.
+    # The expanded actions stay in front, in the order of their edges: place i of the list is the action of edge i.
     first = np.int64(source.first_action)
     action = listed[first + choice]
     listed[first + choice] = listed[first + expanded]
@@ -170,6 +171,7 @@ def add_edge(graph, node, choice):
 @kernel()
 def move_block(graph, source, room):
     """Gives a node's edges a block of `room` places; the old block is free for others."""
+    # A block is taken from the free ones of its very size, else from the end; none is ever split or joined.
     blocks, records = free_blocks(graph), edges(graph)
     if blocks[room] >= 0:
         first = np.int64(blocks[room])
@@ -178,6 +180,7 @@ def move_block(graph, source, room):
         first = graph.edges.length
         graph.edges.length += room
     old = np.int64(source.first_edge)
+    # References to these edges stay right: they name the source and the place in its block, not the number.
     for i in range(np.int64(source.expanded)):
         copy_edge(graph, old + i, graph, first + i)
     # A free block is linked through the `target` of its first edge.
@@ -241,6 +244,7 @@ def list_actions(rules, search, graph, sim, node):
         if found[i] < 0 or found[i] >= rules.actions:
             return np.int64(NO_ACTION)
         actions(graph)[first + i] = found[i]
+    # Statistics of a list are written before it counts as listed, so that a kernel that fails leaves the node untouched.
     if player_of(sim) == CHANCE:
         for i in range(count if graph.actions.columns > 0 else 0):
             initial_stats(graph)[first + i, 0] = rules.probability(rules.config, state(sim), np.int64(found[i]))
@@ -257,6 +261,7 @@ def list_actions(rules, search, graph, sim, node):
 def link_or_add(rules, search, graph, sim, source, number):
     """Gives an edge its target: the node of the position reached, a known one or a new one. Needs room for a node."""
     player, ply = player_of(sim), ply_of(search, sim)
+    # A tree has keys only if it is kept for the next search, which finds its root by them.
     if graph.keys.columns > 0:
         rules.key(rules.config, state(sim), key(sim))
     if not merges(graph):

@@ -61,6 +61,7 @@ def survey(graph, numbers, counted):
         numbers[0, node] = -1
     numbers[1, 0] = g.root
     numbers[0, g.root] = 0
+    # Breadth first: numbers[1, :count] is the queue of found nodes and their new order at once, with the root in front.
     count, expanded, listed, place = np.int64(1), np.int64(0), np.int64(0), 0
     while place < count:
         source = nodes(g)[numbers[1, place]]
@@ -90,6 +91,7 @@ def copy_reachable(old, new, numbers, counted):
             target = np.int64(edges(into)[first + i].target)
             if target >= 0:
                 edges(into)[first + i].target = numbers[0, target]
+    # Lists of edges into a node name their sources by number, so they follow when every node has its new one.
     into.nodes.length, into.edge_count = counted[0], counted[1]
     leading = np.int64(0)
     for node in range(counted[0]):
@@ -104,6 +106,7 @@ def copy_node(g, into, source, node):
     """Copies a node with its key, statistics and actions."""
     nodes(into)[node] = nodes(g)[source]
     made = nodes(into)[node]
+    # A block has no spare room at first, which is the smallest graph; it moves when the node gets another edge.
     made.room = made.expanded
     made.first_edge = into.edges.length
     made.first_action = into.actions.length
@@ -132,6 +135,7 @@ def copy_edges_in(g, into, numbers, old, new):
     while reference >= 0:
         source, number = edge_in(g, reference)
         kept = np.int64(numbers[0, source])
+        # The order of the list stays, since backups add floating-point numbers in its order.
         if kept >= 0:
             copied = kept << 16 | (reference & 0xFFFF)
             if last < 0:

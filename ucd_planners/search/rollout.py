@@ -77,6 +77,7 @@ def play_on(rules, search, sim, room):
         return np.int64(STOPPED)
     if count < 0 or (count == 0 and player_of(sim) >= 0) or (room.size > 0 and count > room.size):
         return np.int64(NO_COUNT)
+    # Moves are counted even where they are not traced: `leaf_depth` and the count tell the plies of the playout.
     first = np.int64(sim.traced.length)
     sim.traced.length = first + count
     return check_moves(rules, sim, ply, first, count) if search.guarded else np.int64(DONE)
@@ -113,6 +114,7 @@ def follow_policies(rules, search, graph, sim):
     """
     most = np.int64(sim.path.room) - 1
     while player_of(sim) >= 0:
+        # The draws of moves without a policy come first, so the moves between two suggestions are one call of the game.
         asked, more = policies_asked(search, sim), np.int64(0)
         while asked == 0 and sim.traced.length + more < most:
             asked, more = policies_asked(search, sim), more + 1
@@ -179,6 +181,7 @@ def rollout_into_graph(rules, search, graph, sim):
     trail, length = path(sim), np.int64(sim.path.length)
     number = np.int64(trail[1, length - 1])
     while player_of(sim) >= 0:
+        # The path grows by the edge just made; its target becomes a node when the next move is played from it.
         node = np.int64(edges(graph)[number].target)
         if node < 0:
             node = link_or_add(rules, search, graph, sim, np.int64(trail[0, length - 1]), number)
@@ -217,6 +220,7 @@ def edge_of(graph, node, action):
     """Returns the edge of a node's action, made if it was never tried; -1 for an action that is not legal."""
     source = nodes(graph)[node]
     first, expanded, legal = np.int64(source.first_edge), np.int64(source.expanded), np.int64(source.legal)
+    # Places below `expanded` have edges and those behind it none, so the two searches together see each action once.
     for number in range(first, first + expanded):
         if edges(graph)[number].action == action:
             return np.int64(number)

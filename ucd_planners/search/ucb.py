@@ -42,6 +42,7 @@ def select_action(graph, sim, node, may_add):
     expanded, legal = np.int64(nodes(graph)[node].expanded), np.int64(nodes(graph)[node].legal)
     if expanded < legal and may_add and is_urgent(graph, node, expanded):
         return expanded + np.int64(below(rng(sim), np.uint64(legal - expanded)))
+    # At the limit of edges a node without edges has no choice, and the descent ends there.
     if expanded == 0:
         return np.int64(-1)
     return best(graph, node, rng(sim))
@@ -59,6 +60,7 @@ def best(graph, node, rng):
     means, chances, scale = mean_value(graph), exploration(graph), node_stats(graph)[node, 0]
     first, count = np.uint64(nodes(graph)[node].first_edge), np.uint64(nodes(graph)[node].expanded)
     most = largest(means, chances, scale, first, count)
+    # Both passes compute the same bounds from the same numbers, so the largest one is met exactly.
     equals = np.uint64(0)
     for i in range(first, first + count):
         equals += np.uint64(means[i] + scale * chances[i] == most)

@@ -65,6 +65,7 @@ FIRST_A, FAR = 1, 65_535
 def backup(graph, sim):
     """Adds a playout to the edges of its path and makes every cached value right again."""
     p, trail, length, paid = parameters(graph, PARAMETERS), path(sim), np.int64(sim.path.length), payoffs(sim)
+    # The first playout over an edge always ends at it, so n(e) of an edge is never 0 when its values are computed.
     if p.shallow:
         add_to_path(graph, sim, p)
         return
@@ -177,6 +178,7 @@ def weigh_outcomes(graph, p, node):
         total += initial_stats(graph)[listed + i, 0]
     if total == 0.0:
         return
+    # An edge keeps n(f) mu_d(f), of which n(f) is known: w(f) for d = 0, and its shares above.
     levels = np.int64(graph.nodes.columns) - p.first_b
     for column in range(levels):
         place = column if p.own_b and column < p.players else 2 * p.players + column - (p.players if p.own_b else 0)
