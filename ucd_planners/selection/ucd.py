@@ -65,7 +65,7 @@ FIRST_A, FAR = 1, 65_535
 def backup(graph, sim):
     """Adds a playout to the edges of its path and makes every cached value right again."""
     p, trail, length, paid = parameters(graph, PARAMETERS), path(sim), np.int64(sim.path.length), payoffs(sim)
-    # The first playout over an edge always ends at it, so n(e) of an edge is never 0 when its values are computed.
+    # An edge is on the path that made it, so n(e) is never 0 when its values are computed.
     if p.shallow:
         add_to_path(graph, sim, p)
         return
