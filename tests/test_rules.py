@@ -21,6 +21,8 @@ import ucd_envs
 from ucd_envs import defaults, registry
 from ucd_envs.kernels import (
     BYTES,
+    CHANCE,
+    DRAW,
     HEADER,
     IS_LEGAL,
     LEGAL_ACTIONS,
@@ -209,20 +211,23 @@ def test_positions_that_look_the_same_have_the_same_words(rules: Rules) -> None:
 
 
 @kernel()
-def random_games(playout_action, play, payoffs, config, start, state, rng, out, lengths):
-    """Plain games of the random policy's moves from `start`: payoffs [games, players], and their lengths [games]."""
+def random_games(playout_action, draw, play, payoffs, config, start, state, rng, out, lengths):
+    """Plain games of the random policy and of chance from `start`: payoffs [games, players], and their lengths [games]."""
     for game in range(len(lengths)):
         for i in range(len(state)):
             state[i] = start[i]
         lengths[game] = 0
         while fields(state, HEADER).player >= 0:
-            play(config, state, playout_action(config, state, rng))
+            if fields(state, HEADER).player == CHANCE:
+                play(config, state, draw(config, state, rng))
+            else:
+                play(config, state, playout_action(config, state, rng))
             lengths[game] += 1
         payoffs(config, state, out[game])
 
 
 RANDOM_GAMES = types.void(
-    *(types.FunctionType(signature) for signature in (PLAYOUT_ACTION, PLAY, READ_PAYOFFS)),
+    *(types.FunctionType(signature) for signature in (PLAYOUT_ACTION, DRAW, PLAY, READ_PAYOFFS)),
     *(BYTES, BYTES, BYTES, RNG, types.float64[:, ::1], types.int64[::1]),
 )
 random_games.seam_signature = RANDOM_GAMES
@@ -233,8 +238,8 @@ def plain_games(state: State, number: int, rng: np.ndarray) -> list[tuple[list[f
     rules = state.rules
     out, lengths = np.empty((number, rules.players)), np.empty(number, np.int64)
     scratch = state.array()
-    three = (rules.kernels.playout_action, rules.kernels.play, rules.kernels.payoffs)
-    compiled(random_games, RANDOM_GAMES)(*three, rules.config, state.array(), scratch, rng, out, lengths)
+    four = (rules.kernels.playout_action, rules.kernels.draw, rules.kernels.play, rules.kernels.payoffs)
+    compiled(random_games, RANDOM_GAMES)(*four, rules.config, state.array(), scratch, rng, out, lengths)
     return list(zip(out.tolist(), lengths.tolist(), strict=True))
 
 
@@ -348,6 +353,8 @@ def test_playout_actions_are_uniform(rules: Rules) -> None:
     for state in samples(rules):
         legal, array = state.legal_actions(), state.array()
         number = 40 * len(legal) + 2000
+        if state.player == CHANCE:
+            continue
         counts = Counter(rules.kernels.playout_action(rules.config, array, rng) for _ in range(number))
         assert uniform(counts, choices(state)), state
 

@@ -84,6 +84,8 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         any. Other options are ignored. Raises as `restore_state` does."""
         if seed is not None:
             self._rng = seeded(seed)
+        elif self._rng is None and self.rules.has_chance:
+            self._rng = unforeseen()
         if options and "state" in options:
             self.restore_state(options["state"])
             return

@@ -183,7 +183,7 @@ def rules(target: int = 100, max_plies: int = 10_000) -> Rules:
     target, max_plies = integer("target", target, 1, HIGHEST), integer("max_plies", max_plies, 1, LONGEST)
 
     def action_name(state: State, action: int) -> str:
-        return str(action + 1) if state.player == CHANCE else ("roll", "hold")[action]
+        return str(action + 1) if state.player == CHANCE or action > HOLD else ("roll", "hold")[action]
 
     def action_named(state: State, text: str) -> int:
         names = [action_name(state, action) for action in state.legal_actions()]

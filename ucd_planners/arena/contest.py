@@ -56,6 +56,8 @@ class Match:
                 agent.planner.check(rules)
             elif isinstance(agent, GTPAgent) and seats != 2:
                 raise ValueError(f"a program that speaks GTP plays games of two players, but {rules} has {rules.players}")
+            elif isinstance(agent, GTPAgent) and rules.has_chance:
+                raise ValueError(f"a program that speaks GTP knows no dice, and {rules} is a game with chance")
         if self.games % seats:
             raise ValueError(f"games must be an even number, since seats are swapped in pairs, not {self.games}")
 

@@ -33,6 +33,8 @@ class Session:
         self.board = Board(game, settings)
         if self.board.rules.players != 2:
             raise ValueError(f"GTP needs a game of two players, but {self.board.rules} has {self.board.rules.players}")
+        if self.board.rules.has_chance:
+            raise ValueError(f"GTP knows no dice, and {self.board.rules} is a game with chance")
         planner.check(self.board.rules)
         if not 0 <= resign <= 1:
             raise ValueError(f"resign must be from 0 to 1, not {resign}")
