@@ -702,7 +702,7 @@ def test_the_very_first_move_may_be_the_illegal_one() -> None:
     assert env.rewards == {"player_0": 0.0, "player_1": -1.0}
 
 
-@every_illegal
+@pytest.mark.parametrize("configuration", [each for each in WITH_ILLEGAL_MOVES if each in DETERMINED], ids=shown)
 def test_a_move_is_judged_by_the_restored_state(configuration: Configuration) -> None:
     """B101, T8: PettingZoo's wrapper remembers a mask. Only in the earlier state is the last move legal."""
     *moves, last = occupy_twice(configuration[0])

@@ -15,7 +15,15 @@ from ucd_planners.search.graph import EDGE, GRAPH, NODE
 from ucd_planners.search.sim import POLICY, SIM
 
 ROOT = Path(__file__).resolve().parent.parent
-INTERFACE = {"ucd_envs.kernels", "ucd_envs.rng", "ucd_envs.rules", "ucd_envs.settings", "ucd_envs.structs", "ucd_envs.tables"}
+INTERFACE = {
+    "ucd_envs.interface",
+    "ucd_envs.kernels",
+    "ucd_envs.rng",
+    "ucd_envs.rules",
+    "ucd_envs.settings",
+    "ucd_envs.structs",
+    "ucd_envs.tables",
+}
 BOARDS = {"ucd_envs.boards", *(f"ucd_envs.boards.{name}" for name in ("chains", "hexagon", "rings", "rows"))}
 """What games of one kind share; it knows no game."""
 SOURCES = sorted([*ROOT.glob("ucd_envs/**/*.py"), *ROOT.glob("ucd_planners/**/*.py")])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ucd_envs import defaults
 from ucd_envs.kernels import (
@@ -20,9 +18,6 @@ from ucd_envs.kernels import (
     READ_PAYOFFS,
     RESET,
 )
-
-if TYPE_CHECKING:
-    from ucd_envs.rules import Rules, State
 
 
 class Kernels(NamedTuple):
@@ -71,25 +66,6 @@ SIGNATURES = Kernels(
     *(RESET, LEGAL_ACTIONS, PLAY, READ_PAYOFFS, KEY, IS_LEGAL, PLAYOUT, PLAYOUT_ACTION, LEGAL_ACTIONS, IS_LEGAL, OBSERVE),
     *(DRAW, PROBABILITY),
 )
-
-
-class PythonGame(Protocol):
-    """A game behind kernels that call back into Python. Only one search at a time can use it."""
-
-    def reseed(self, seed: int) -> None:
-        """Begins a new sequence of random numbers for a search."""
-
-    def failure(self) -> BaseException | None:
-        """Returns and clears the exception that a callback has caught, or None."""
-
-    def listening(self) -> AbstractContextManager[None]:
-        """Lets Ctrl-C reach callbacks while it lasts."""
-
-    def mover_after(self, state: State, moves: Iterable[int]) -> int:
-        """Returns the player to move after moves from the root, -1 when the game is over."""
-
-    def facts(self) -> tuple[Callable[..., Rules], tuple[Any, ...]]:
-        """Returns a function and its arguments that make Rules with the same facts in another process, without the game."""
 
 
 class Victory(NamedTuple):

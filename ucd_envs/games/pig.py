@@ -121,18 +121,6 @@ def key(config, state, words):
     words[1] = np.uint64(s.total) << np.uint64(2) | np.uint64(s.turn) << np.uint64(1) | np.uint64(s.player == CHANCE)
 
 
-@kernel(DRAW)
-def roll(config, state, rng):
-    """Returns a face, each with probability 1/6."""
-    return np.int64(below(rng, U_FACES))
-
-
-@kernel(PROBABILITY)
-def probability(config, state, action):
-    """Returns 1/6."""
-    return 1.0 / FACES
-
-
 @kernel(PLAYOUT)
 def playout(config, state, rng, trace):
     """Rolls or holds at random, and rolls the die."""
@@ -162,6 +150,18 @@ def observe(config, state, player, planes):
         planes[4 * i + 1] = i < other
         planes[4 * i + 2] = i < s.total
         planes[4 * i + 3] = s.turn == player
+
+
+@kernel(DRAW)
+def roll(config, state, rng):
+    """Returns a face, each with probability 1/6."""
+    return np.int64(below(rng, U_FACES))
+
+
+@kernel(PROBABILITY)
+def probability(config, state, action):
+    """Returns 1/6."""
+    return 1.0 / FACES
 
 
 @kernel(VALIDATE)
