@@ -399,20 +399,12 @@ def rules(
     first = points.first_player(first, handicap)
     max_plies = 3 * cells if max_plies is None else integer("max_plies", max_plies, 1, 2**16 - 1)
 
-    def score(state: State) -> float:
-        return int(area(state.array())) - doubled / 2
-
     return Rules(
         name="go_v0",
         settings={
             **{"rows": rows, "columns": columns, "komi": doubled / 2, "ko": ko, "suicide": boolean("suicide", suicide)},
-            **{
-                "black": black,
-                "white": white,
-                "first": first,
-                "max_plies": max_plies,
-                "mercy": integer("mercy", mercy, 0, CELLS),
-            },
+            **{"black": black, "white": white, "first": first, "max_plies": max_plies},
+            "mercy": integer("mercy", mercy, 0, CELLS),
         },
         players=2,
         actions=cells + 1,
@@ -435,7 +427,7 @@ def rules(
         ),
         action_name=lambda state, action: points.action_name(action, rows, columns),
         action_named=lambda state, text: points.action_named(text, rows, columns),
-        score=score,
+        score=lambda state: int(area(state.array())) - doubled / 2,
         why_illegal=lambda action: "the point is taken, in ko, or without a liberty",
         layout=STATE,
         validate=validate,
