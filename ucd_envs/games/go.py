@@ -58,7 +58,7 @@ from ucd_envs.kernels import (
     move_of,
 )
 from ucd_envs.rng import below, stepped
-from ucd_envs.rules import Rules, State
+from ucd_envs.rules import Rules
 from ucd_envs.settings import boolean, integer
 from ucd_envs.structs import configuration, fields, record
 
