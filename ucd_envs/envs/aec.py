@@ -80,8 +80,8 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         return self._action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Starts a game, or with options={"state": state} goes on from a state. The seed fixes the outcomes of chance, if there is
-        any. Other options are ignored. Raises as `restore_state` does."""
+        """Starts a game, or with options={"state": state} goes on from a state. The seed fixes the outcomes of chance. Other
+        options are ignored. Raises as `restore_state` does."""
         if seed is not None:
             self._rng = seeded(seed)
         elif self._rng is None and self.rules.has_chance:
