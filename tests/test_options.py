@@ -103,6 +103,15 @@ def test_cached_values_are_the_definitions_in_many_graphs(selection: Any, add: s
                 )
 
 
+@pytest.mark.parametrize("most_edges", range(8, 60))
+def test_a_playout_into_the_graph_never_passes_the_limit_of_edges(most_edges: int) -> None:
+    """In a tree every position is new, and all games of LeftRight have eight plies."""
+    start = ucd_envs.make_rules("leftright", steps=8).initial_state()
+    search = Search(start, UCD(c=C, table=False), most_edges=most_edges, expand="all")
+    for _ in search.steps(40):
+        assert search.graph.edge_count <= most_edges
+
+
 @every_selection
 @every_add
 @pytest.mark.parametrize("most_edges", [1, 3, 7, 20])
