@@ -61,14 +61,14 @@ GATHER = np.uint64(sum(1 << (56 - 7 * i) for i in range(MOST)))
 """Multiplier that moves bits 0, 8, 16, ... of a word to bits 56, 57, 58, ..."""
 
 CONFIG = record(
-    *((name, np.int64) for name in ("side", "cells", "stones", "max_plies")),
+    *((name, np.int64) for name in ("side", "cells", "stones")),
     ("start", np.uint64, (2,)),
     ("edge", np.uint8, (LARGEST * LARGEST + 1,)),
     ("step", np.uint8, (3, STEPS)),
     ("nearest", np.uint8, (2**MOST, MOST)),
 )
-"""`start`: both sides' stones at the beginning; `edge`: of each cell + 1; `step`: cells forward of each step that is possible, by
-edge; `nearest`: 8 * lower + higher stone that may move, by the set of stones left and the face."""
+"""`start`: both sides' stones at the beginning; `edge`: of each cell + 1; `step`: cells forward of possible steps, by
+edge; `nearest`: 8 * lower + higher stone that may move, by the stones left and the face."""
 STATE = record(*((name, np.int32) for name in ("player", "ply", "turn", "face")), ("stones", np.uint64, (2,)))
 """`turn`: whose turn it is, also while the die rolls, and who moved last at the end; `face`: the face rolled, -1 before."""
 
@@ -223,11 +223,11 @@ def probability(config, state, action):
 def validate(config, state):
     """Returns whether the stones can have come where they are in the moves that were made, and the rest agrees with them."""
     c, s = fields(config, CONFIG), fields(state, STATE)
-    if not (0 <= s.turn <= 1 and -1 <= s.face < c.stones) or (s.face >= 0) != (s.player >= 0):
+    rolled, over, moves = 0 <= s.player < CHANCE, s.player == OVER, s.ply // 2
+    if not (0 <= s.turn <= 1 and -1 <= s.face < c.stones) or (s.face >= 0) != rolled:
         return False
-    over, moves = s.player == OVER, s.ply // 2
     # Plies alternate between the die and a move, and moves between the players; at the end the turn is not passed.
-    if s.ply % 2 != (s.player >= 0) or s.turn != (moves - over) % 2 or (s.player >= 0 and s.player != s.turn):
+    if s.ply % 2 != rolled or s.turn != (moves - over) % 2 or (rolled and s.player != s.turn):
         return False
     taken, gone, arrivals = np.uint64(0), 0, 0
     for side in range(2):
@@ -335,8 +335,8 @@ def chosen(c, mine, face, bits):
 def rules(size: int = 5, first: str = "", second: str = "") -> Rules:
     """EinStein würfelt nicht on `size` x `size` cells, 3 to 8.
 
-    first, second: the numbers of player 0's and 1's stones, row by row from the side's own corner, such as "123456": six digits,
-    three on 3x3 or where a shorter game is wanted, or one. Both have as many; by default they are in order.
+    first, second: the numbers of player 0's and 1's stones, row by row from the side's own corner, such as "123456". There are
+    six; three on 3x3, or for a shorter game; or one. Both sides have equally many. By default they are in order.
     Raises ValueError for other sizes and setups.
     """
     size = integer("size", size, SMALLEST, LARGEST)
@@ -396,7 +396,7 @@ def rules(size: int = 5, first: str = "", second: str = "") -> Rules:
         max_plies=2 * steps,
         config=configuration(
             CONFIG,
-            **{"side": size, "cells": cells, "stones": stones, "max_plies": 2 * steps, "start": start, "edge": edge},
+            **{"side": size, "cells": cells, "stones": stones, "start": start, "edge": edge},
             step=[(1, size, size + 1), (size, 0, 0), (1, 0, 0)],
             nearest=near,
         ),

@@ -72,12 +72,12 @@ DIRECTIONS = ("up", "right", "down", "left")
 SHORTEST, LONGEST, WORDS = 2, 6, 3
 """Bounds of the sides, and words of a board."""
 LEAST_EXPONENT, MOST_EXPONENT = 3, 15
-U1, U4, U10, U15, U16, U30, U32, U62 = (np.uint64(n) for n in (1, 4, 10, 15, 16, 30, 32, 62))
-LOW32 = np.uint64(0xFFFFFFFF)
-TENTH = np.uint64(6554)
-"""x // 10 is x * TENTH >> 16 for x < 160."""
+U1, U4, U15, U30, U32, U62 = (np.uint64(n) for n in (1, 4, 15, 30, 32, 62))
+LOW30, LOW32 = np.uint64(2**30 - 1), np.uint64(2**32 - 1)
+TENTH = np.uint64(round(2**30 / 10))
+"""A 4 comes for 30 random bits below this."""
 
-CONFIG = record(*((name, np.int64) for name in ("rows", "columns", "cells", "highest", "goal", "max_plies", "quick")))
+CONFIG = record(*((name, np.int64) for name in ("rows", "columns", "cells", "highest", "goal", "quick")))
 """`highest`: an exponent; `quick`: 1 if the board is 4x4, and a record of TABLE follows."""
 CONFIG_BYTES = CONFIG.itemsize
 STATE = record(("player", np.int32), ("ply", np.int32), ("board", np.uint64, (WORDS,)))
@@ -338,7 +338,7 @@ def finish(table, highest, s, rng):
     """
     a, b, board, plies, tried = rng[0], rng[1], s.board[0], np.int64(0), np.uint64(0)
     while tried < U15:
-        # The upper two of the random bits are the direction, 32 of the others the tile that comes.
+        # The upper two of the random bits are the direction, the next 32 the cell of the tile that comes, the rest its number.
         bits, a, b = stepped(a, b)
         direction = bits >> U62
         turned = board ^ ((board ^ transposed(board)) & (np.uint64(0) - (direction & U1)))
@@ -351,11 +351,10 @@ def finish(table, highest, s, rng):
             board = after
             break
         empty = occupied(after) ^ ONES
-        drawn = (bits >> U30 & LOW32) * (U10 * np.uint64(popcount(empty))) >> U32
-        index = drawn * TENTH >> U16
+        index = (bits >> U30 & LOW32) * np.uint64(popcount(empty)) >> U32
         # The product counts in each nibble the empty cells up to there, 15 at most: a move leaves a tile.
         place = empty & ~occupied(empty * ONES ^ (index + U1) * ONES)
-        board = after | place << np.uint64(drawn == U10 * index)
+        board = after | place << np.uint64((bits & LOW30) < TENTH)
         plies, tried = plies + 1, np.uint64(0)
     rng[0], rng[1] = a, b
     s.board[0], s.player = board, OVER
@@ -377,7 +376,7 @@ def rules(rows: int = 4, columns: int = 4, highest: int = 2048) -> Rules:
     reached = min(top, cells + 1)
     goal = (reached - 1) << reached
     most = min(cells << (top - 1), 4 << cells)
-    config = configuration(CONFIG, rows=rows, columns=columns, cells=cells, highest=top, goal=goal, max_plies=most, quick=quick)
+    config = configuration(CONFIG, rows=rows, columns=columns, cells=cells, highest=top, goal=goal, quick=quick)
 
     def points(state: State) -> float:
         return float(score(fields(config, CONFIG), fields(state.array(), STATE)))
