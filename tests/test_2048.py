@@ -186,7 +186,7 @@ def test_random_games_are_those_of_openspiel(favourite: int | None, highest: int
     """
     theirs, choice, rules = pyspiel.load_game(f"2048(max_tile={highest})"), random.Random(1), rules_of(highest=highest)
     assert rules.score is not None
-    ends, missing = Counter[bool](), 0
+    ends = Counter[bool]()
     for _ in range(40):
         state, other, merged = rules.initial_state(), theirs.new_initial_state(), False
         while not state.over:
@@ -201,7 +201,6 @@ def test_random_games_are_those_of_openspiel(favourite: int | None, highest: int
                 for action in set(state.legal_actions()) - set(legal):
                     assert only_merges(board, action)
                     assert merged
-                    missing += 1
                 assert set(legal) <= set(state.legal_actions())
                 if other.is_terminal():
                     break
@@ -217,7 +216,6 @@ def test_random_games_are_those_of_openspiel(favourite: int | None, highest: int
         assert other.returns() == [rules.score(state)]
         ends[max(map(max, shown(state))) == highest] += 1
     assert ends[highest == 32] > 20
-    assert missing < 200
 
 
 # Hand positions
