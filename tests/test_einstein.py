@@ -16,6 +16,7 @@ import pytest
 from state_bytes import accepted, mutants
 
 import ucd_envs
+from ucd_envs import pictures
 from ucd_envs.games import einstein as game
 from ucd_envs.kernels import CHANCE, OVER
 from ucd_envs.rng import seeded
@@ -557,3 +558,10 @@ def test_both_players_see_their_own_stones_first() -> None:
     assert views[0][:, :, 2:5].tolist() == views[1][:, :, 5:8].tolist()
     assert [int(views[0][:, :, plane].sum()) for plane in range(2, 12)] == [1, 1, 1, 1, 1, 1, 0, 0, 9, 9]
     assert [int(views[1][:, :, plane].sum()) for plane in range(8, 12)] == [0, 0, 9, 0]
+
+
+def test_a_picture_shows_the_numbers() -> None:
+    """X for player 0's stones and O for player 1's."""
+    text = pictures.text(einstein(size=3, first="312").initial_state().after(2)).splitlines()
+    assert text[1:6] == ["     a  b  c", "  1 X3 X1  .", "  2 X2  . O3", "  3  . O2 O1", "legal moves: 3-b1 3-a2 3-b2"]
+    assert text[6] == "ply 1: player_0 (X) to move"

@@ -24,6 +24,13 @@ SEATED = {
 """Games of several players by their names in Gymnasium: one seat, against random moves."""
 
 
+def _twenty_forty_eight(render_mode: str | None = None, **settings: Any) -> Any:
+    """Returns 2048 as a Gymnasium environment; settings as in ucd_envs.games.twenty_forty_eight."""
+    from ucd_envs.envs.single import SinglePlayerEnv
+
+    return SinglePlayerEnv(make_rules("twenty_forty_eight_v0", **settings), render_mode)
+
+
 def _announce() -> None:
     """Creates a module for each game and registers the games in Gymnasium and, where it has a registry, in PettingZoo."""
     import gymnasium.envs.registration
@@ -33,6 +40,7 @@ def _announce() -> None:
     for title, game in SEATED.items():
         entry = "ucd_envs.envs.single:seated"
         gymnasium.envs.registration.register(id=f"ucd_envs/{title}", entry_point=entry, kwargs={"game": game})
+    gymnasium.envs.registration.register(id="ucd_envs/TwentyFortyEight-v0", entry_point=_twenty_forty_eight)
     enter: Any = getattr(pettingzoo, "register", None)
     for name in OWN_GAMES:
         module = module_of(name)

@@ -100,7 +100,8 @@ class Rules:
     Required for a game with its own `observe`; without one it is (1, 1, 64 * key_words)."""
     tiling: str | None = None
     """Drawing of boards: "square", "hexagonal", "hexagon" (of hexagonal cells), "points" (stones on crossings, the first row
-    at the bottom), "column" (stones fall) or "track" (a line of steps). None for a game that only lists its moves."""
+    at the bottom), "column" (stones fall), "track" (a line of steps), "tiles" (numbers 2**k) or "numbered" (stones with
+    numbers). None for a game that only lists its moves."""
     rewards: tuple[float, float] = (-1.0, 1.0)
     """Rewards of an environment for the payoffs 0 and 1; linear between."""
     why_illegal: Callable[[int], str] = field(default=lambda action: "it is not among the legal moves")

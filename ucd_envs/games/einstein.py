@@ -403,7 +403,7 @@ def rules(size: int = 5, first: str = "", second: str = "") -> Rules:
         state_bytes=STATE.itemsize,
         key_words=2,
         planes=(size, size, 3 + 3 * stones),
-        tiling="square",
+        tiling="numbered",
         kernels=Kernels(
             *(reset, legal_actions, play, payoffs, key),
             is_legal=is_legal,

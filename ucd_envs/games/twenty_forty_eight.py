@@ -382,7 +382,7 @@ def rules(rows: int = 4, columns: int = 4, highest: int = 2048) -> Rules:
         return float(score(fields(config, CONFIG), fields(state.array(), STATE)))
 
     def action_name(state: State, action: int) -> str:
-        if state.player != CHANCE:
+        if state.player != CHANCE and action < len(DIRECTIONS):
             return DIRECTIONS[action]
         row, column = divmod(action // 2, columns)
         return f"{2 + 2 * (action % 2)}@{chr(ord('a') + column)}{row + 1}"
@@ -407,6 +407,7 @@ def rules(rows: int = 4, columns: int = 4, highest: int = 2048) -> Rules:
         state_bytes=STATE.itemsize,
         key_words=-(-cells // 16),
         planes=(rows, columns, top),
+        tiling="tiles",
         kernels=Kernels(
             *(reset, legal_actions, play, payoffs, key),
             is_legal=is_legal,

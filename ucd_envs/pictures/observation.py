@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ucd_envs.interface import Victory
-from ucd_envs.kernels import OVER
+from ucd_envs.kernels import CHANCE, OVER
 from ucd_envs.rules import State
 
 STONES = ".XOABCDEFGHIJKLMNPQRSTUVWYZ"
@@ -38,9 +38,10 @@ def victory_of(state: State) -> Victory | None:
 
 
 def subject(state: State) -> int | None:
-    """Returns the player of the caption: the one to move, the winner, or the one whose illegal move ended the game."""
+    """Returns the player of the caption: the one to move, the winner, or the one whose illegal move ended the game; None where
+    chance is to move."""
     if state.player != OVER:
-        return state.player
+        return state.player if state.player != CHANCE else None
     payoffs = state.payoffs()
     return payoffs.index(max(payoffs)) if len(set(payoffs)) > 1 else None
 
@@ -49,7 +50,9 @@ def caption(state: State, names: tuple[str, ...], characters: str = "") -> str:
     """Returns the player to move or the end of the game, in words. `characters` name the players' stones in text."""
     player = subject(state)
     name = "" if player is None else names[player] + (f" ({characters[player + 1]})" if characters else "")
-    if state.player != OVER:
+    if state.player == CHANCE:
+        what = "chance to move"
+    elif state.player != OVER:
         what = f"{name} to move" if state.ending is None else f"over by an illegal move of {name}"
     elif state.rules.players == 1:
         what = f"over, payoff {state.payoffs()[0]:.3f}"

@@ -231,15 +231,41 @@ def _track(state: State) -> Scene:
     return _scene(state, 10, 1, in_text="", ground=(*bars, frame), legend=tuple(legend))
 
 
-def _words(state: State) -> Scene:
-    """Writes the game and its legal moves in words."""
-    told = [str(state.rules)]
+def _words(state: State, board: tuple[str, ...] = (), in_text: str = "") -> Scene:
+    """Writes the game, lines of a board and the legal moves in words."""
+    told = [textwrap.wrap(str(state.rules), LONGEST_LINE, break_on_hyphens=False), board]
     if not state.over:
-        told.append("legal moves: " + " ".join(name_of(state, action) for action in state.legal_actions()))
-    lines = [line for text in told for line in textwrap.wrap(text, LONGEST_LINE, break_on_hyphens=False)]
+        moves = "legal moves: " + " ".join(name_of(state, action) for action in state.legal_actions())
+        told.append(textwrap.wrap(moves, LONGEST_LINE, break_on_hyphens=False))
+    lines = [line for part in told for line in part]
     words = tuple(Words((0, row + 0.5), line, 0.7, left=True) for row, line in enumerate(lines))
     across = LETTER * max(map(len, lines))
-    return _scene(state, across, len(lines), in_text="", ground=words, lines=tuple(lines), largest=20)
+    return _scene(state, across, len(lines), in_text=in_text, ground=words, lines=tuple(lines), largest=20)
+
+
+def _written(texts: list[list[str]]) -> tuple[str, ...]:
+    """Returns rows of texts as lines with coordinates, aligned on the right."""
+    width = max(len(text) for row in texts for text in row)
+    head = " ".join(letter.rjust(width) for letter in _letters(len(texts[0])))
+    rows = [f"{number:3} " + " ".join(text.rjust(width) for text in row) for number, row in enumerate(texts, 1)]
+    return ("    " + head, *rows)
+
+
+def _tiles(state: State) -> Scene:
+    """Writes the numbers of tiles 2**k, each in plane k - 1."""
+    planes = seen(state, 0)
+    numbers = planes @ (2 ** np.arange(1, planes.shape[2] + 1))
+    return _words(state, _written([[str(number) if number else "." for number in row] for row in numbers.tolist()]))
+
+
+def _numbered(state: State) -> Scene:
+    """Writes stones with their numbers. Behind planes 0 and 1, a third of the others are own numbers, a third the other's."""
+    board, planes = stones(state), seen(state, 0)
+    count = (planes.shape[2] - 3) // 3
+    own, other = (planes[:, :, first : first + count] @ np.arange(1, count + 1) for first in (2, 2 + count))
+    rows = zip(board.tolist(), (own + other).tolist(), strict=True)
+    texts = [[STONES[stone] + str(number or "") for stone, number in zip(*row, strict=True)] for row in rows]
+    return _words(state, _written(texts), STONES)
 
 
 TILINGS: dict[str, Callable[[State], Scene]] = {
@@ -249,4 +275,6 @@ TILINGS: dict[str, Callable[[State], Scene]] = {
     "points": _points,
     "column": _columns,
     "track": _track,
+    "tiles": _tiles,
+    "numbered": _numbered,
 }
