@@ -144,7 +144,7 @@ def payoffs(config, state, out):
 
 @kernel(KEY)
 def key(config, state, words):
-    """Writes the board. Whether a tile comes next is told by the ply."""
+    """Writes the board. The ply tells whether a tile comes next."""
     s = fields(state, STATE)
     for word in range(words.size):
         words[word] = s.board[word]
