@@ -552,5 +552,5 @@ def test_gymnasium_makes_the_game() -> None:
 
 def test_a_picture_shows_the_tiles() -> None:
     """Numbers in columns."""
-    text = pictures.text(drawn("1024 4 .\n2 . .")).splitlines()
-    assert text[1:4] == ["       a    b    c", "  1 1024    4    .", "  2    2    .    ."]
+    text = pictures.text(drawn("128 4 .\n2 . .")).splitlines()
+    assert text[1:4] == ["      a   b   c", "  1 128   4   .", "  2   2   .   ."]

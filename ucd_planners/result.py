@@ -205,7 +205,8 @@ def initial_shares(graph: Graph) -> np.ndarray | None:
 
     All shares are equal where nothing is known of any action. None for a graph without initial statistics.
     """
-    if not graph.record.actions.columns:
+    # A single column holds the probabilities of outcomes.
+    if graph.record.actions.columns < 2:
         return None
     root = graph.nodes[graph.root]
     listed = slice(int(root["first_action"]), int(root["first_action"]) + int(root["legal"]))
