@@ -7,7 +7,7 @@ Turn     all tiles slide as far as they can in one direction. Two equal tiles th
          empty cell, each with the same probability: a 2 with probability 9/10, a 4 with 1/10. Two come before the first turn.
 End      when a tile of `highest` is made; and when no move is legal.
 Moves    0 up, 1 right, 2 down, 3 left; written so. The outcome 2 * cell is a 2, and 2 * cell + 1 a 4; written as tile and cell,
-         "2@b3", columns from a and rows from 1 at the top.
+         "2-b3", columns from a and rows from 1 at the top.
 Payoff   the score as a share of `goal`, at most 1. `goal` is the score of a `highest` made of twos alone, (k - 1) * 2**k
          points for the tile 2**k: 20,480 for 2048.
 Source   Cirulli, 2014; Szubert and Jaskowski: Temporal Difference Learning of N-Tuple Networks for the Game 2048, CIG 2014.
@@ -385,16 +385,16 @@ def rules(rows: int = 4, columns: int = 4, highest: int = 2048) -> Rules:
         if state.player != CHANCE and action < len(DIRECTIONS):
             return DIRECTIONS[action]
         row, column = divmod(action // 2, columns)
-        return f"{2 + 2 * (action % 2)}@{chr(ord('a') + column)}{row + 1}"
+        return f"{2 + 2 * (action % 2)}-{chr(ord('a') + column)}{row + 1}"
 
     def action_named(state: State, text: str) -> int:
         if state.player != CHANCE:
             if text.lower() not in DIRECTIONS:
                 raise ValueError(f"{shown(text)} is no move: expected one of {', '.join(DIRECTIONS)}")
             return DIRECTIONS.index(text.lower())
-        tile, at, cell = text.partition("@")
-        if not at or tile not in ("2", "4"):
-            raise ValueError(f"{shown(text)} is no tile: expected 2 or 4 and a cell, such as 2@a1")
+        tile, dash, cell = text.partition("-")
+        if not dash or tile not in ("2", "4"):
+            raise ValueError(f"{shown(text)} is no tile: expected 2 or 4 and a cell, such as 2-a1")
         return 2 * cell_named(cell, rows, columns) + (tile == "4")
 
     return Rules(

@@ -42,6 +42,8 @@ from ucd_envs.rules import State
 
 KO = 3
 """The plane of a board of points that marks where a ko forbids a stone."""
+EDGE = 0.5
+"""Width of the border for coordinates, in cells, beside a board of texts."""
 LETTER, LONGEST_LINE = 0.36, 72
 """Width of a letter in line heights, and letters of a line, in descriptions by words."""
 
@@ -231,41 +233,66 @@ def _track(state: State) -> Scene:
     return _scene(state, 10, 1, in_text="", ground=(*bars, frame), legend=tuple(legend))
 
 
-def _words(state: State, board: tuple[str, ...] = (), in_text: str = "") -> Scene:
-    """Writes the game, lines of a board and the legal moves in words."""
-    told = [textwrap.wrap(str(state.rules), LONGEST_LINE, break_on_hyphens=False), board]
+def _told(state: State, board: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Returns the game, lines of a board and the legal moves in words."""
+    lines = [*textwrap.wrap(str(state.rules), LONGEST_LINE, break_on_hyphens=False), *board]
     if not state.over:
         moves = "legal moves: " + " ".join(name_of(state, action) for action in state.legal_actions())
-        told.append(textwrap.wrap(moves, LONGEST_LINE, break_on_hyphens=False))
-    lines = [line for part in told for line in part]
+        lines += textwrap.wrap(moves, LONGEST_LINE, break_on_hyphens=False)
+    return tuple(lines)
+
+
+def _words(state: State) -> Scene:
+    """Writes the game and its legal moves in words."""
+    lines = _told(state)
     words = tuple(Words((0, row + 0.5), line, 0.7, left=True) for row, line in enumerate(lines))
     across = LETTER * max(map(len, lines))
-    return _scene(state, across, len(lines), in_text=in_text, ground=words, lines=tuple(lines), largest=20)
-
-
-def _written(texts: list[list[str]]) -> tuple[str, ...]:
-    """Returns rows of texts as lines with coordinates, aligned on the right."""
-    width = max(len(text) for row in texts for text in row)
-    head = " ".join(letter.rjust(width) for letter in _letters(len(texts[0])))
-    rows = [f"{number:3} " + " ".join(text.rjust(width) for text in row) for number, row in enumerate(texts, 1)]
-    return ("    " + head, *rows)
+    return _scene(state, across, len(lines), in_text="", ground=words, lines=lines, largest=20)
 
 
 def _tiles(state: State) -> Scene:
-    """Writes the numbers of tiles 2**k, each in plane k - 1."""
+    """Draws the numbers of tiles 2**k, each in plane k - 1."""
     planes = seen(state, 0)
     numbers = planes @ (2 ** np.arange(1, planes.shape[2] + 1))
-    return _words(state, _written([[str(number) if number else "." for number in row] for row in numbers.tolist()]))
+    texts = [[str(number) if number else "." for number in row] for row in numbers.tolist()]
+    return _table(state, texts, texts, [], "")
 
 
 def _numbered(state: State) -> Scene:
-    """Writes stones with their numbers. Behind planes 0 and 1, a third of the others are own numbers, a third the other's."""
+    """Draws stones with their numbers: behind planes 0 and 1, a third of the planes are own ones, a third the other's."""
     board, planes = stones(state), seen(state, 0)
     count = (planes.shape[2] - 3) // 3
-    own, other = (planes[:, :, first : first + count] @ np.arange(1, count + 1) for first in (2, 2 + count))
-    rows = zip(board.tolist(), (own + other).tolist(), strict=True)
-    texts = [[STONES[stone] + str(number or "") for stone, number in zip(*row, strict=True)] for row in rows]
-    return _words(state, _written(texts), STONES)
+    numbers = sum(planes[:, :, first : first + count] @ np.arange(1, count + 1) for first in (2, 2 + count))
+    texts = [[str(number) if number else "." for number in row] for row in np.asarray(numbers).tolist()]
+    owned = [
+        [STONES[stone] * (stone > 0) + text for stone, text in zip(*row, strict=True)]
+        for row in zip(board.tolist(), texts, strict=True)
+    ]
+    discs = [
+        Disc((column + EDGE + 0.5, row + EDGE + 0.5), 0.4, PLAYERS[board[row, column] - 1])
+        for row, column in np.argwhere(board).tolist()
+    ]
+    return _table(state, texts, owned, discs, STONES)
+
+
+def _table(state: State, texts: list[list[str]], written: list[list[str]], discs: list[Disc], in_text: str) -> Scene:
+    """Draws texts in squares, with coordinates. `written`: the same in a board as text."""
+    rows, columns, width = len(texts), len(texts[0]), max(len(text) for row in written for text in row)
+    letters, numbers = _letters(columns), [str(number) for number in range(1, rows + 1)]
+    lines = ["    " + " ".join(letter.rjust(width) for letter in letters)]
+    lines += [
+        f"{number:>3} " + " ".join(text.rjust(width) for text in row) for number, row in zip(numbers, written, strict=True)
+    ]
+    squares = [Box((EDGE, EDGE), (columns + EDGE, rows + EDGE), CELL)]
+    places = [EDGE + place for place in range(max(rows, columns) + 1)]
+    words = [Words((column + EDGE + 0.5, EDGE / 2), letter, 0.3) for column, letter in enumerate(letters)]
+    words += [Words((EDGE / 2, row + EDGE + 0.5), number, 0.3) for row, number in enumerate(numbers)]
+    for row, line in enumerate(texts):
+        for column, text in enumerate(line):
+            if text != ".":
+                words.append(Words((column + EDGE + 0.5, row + EDGE + 0.5), text, 0.3, PAPER if discs else INK))
+    ground = (*squares, *_lattice(places[: columns + 1], places[: rows + 1], LINE), *discs, *words)
+    return _scene(state, columns + EDGE, rows + EDGE, in_text=in_text, ground=ground, lines=_told(state, tuple(lines)))
 
 
 TILINGS: dict[str, Callable[[State], Scene]] = {
