@@ -25,6 +25,7 @@ from ucd_envs.structs import fields
 from ucd_planners import Planner, ucd, uct
 
 Cell = tuple[int, int]
+Sides = tuple[tuple[tuple[int, Cell], ...], ...]
 ROW, COLUMN, DIAGONAL = range(3)
 MANY = 100_000
 SETTINGS = [
@@ -365,14 +366,14 @@ def test_positions_of_3x3_are_as_many_as_on_the_slow_board() -> None:
             for action in state.legal_actions():
                 after[state.after(action)] += times
         level = dict(after)
-    slow = {(((1, (0, 0)), (2, (0, 1)), (3, (1, 0))), ((1, (2, 2)), (2, (2, 1)), (3, (1, 2)))): 1}
+    slow: dict[Sides, int] = {(((1, (0, 0)), (2, (0, 1)), (3, (1, 0))), ((1, (2, 2)), (2, (2, 1)), (3, (1, 2)))): 1}
     expected, games = [1], [1]
     for turn in (0, 1, 0):
         rolled = {(sides, face): times for sides, times in slow.items() for face in (1, 2, 3)}
         expected.append(len(rolled))
         games.append(sum(rolled.values()))
-        following: Counter[tuple[tuple[tuple[int, Cell], ...], ...]] = Counter()
-        going = Counter[tuple[tuple[tuple[int, Cell], ...], ...]]()
+        following: Counter[Sides] = Counter()
+        going = Counter[Sides]()
         for (sides, face), times in rolled.items():
             for after_move, over in slow_moves(sides, turn, face):
                 following[after_move] += times
@@ -385,9 +386,7 @@ def test_positions_of_3x3_are_as_many_as_on_the_slow_board() -> None:
     assert sequences == games
 
 
-def slow_moves(
-    sides: tuple[tuple[tuple[int, Cell], ...], ...], turn: int, face: int
-) -> Iterator[tuple[tuple[tuple[tuple[int, Cell], ...], ...], bool]]:
+def slow_moves(sides: Sides, turn: int, face: int) -> Iterator[tuple[Sides, bool]]:
     """What the slow board of 3x3 makes of each move: both sides' stones, and whether the game is over."""
     board = Board(3, ("123", "123"))
     for action in board_at(board, sides, turn).moves(face):
@@ -396,7 +395,7 @@ def slow_moves(
         yield tuple(tuple(sorted(side.items())) for side in moved.stones), moved.winner >= 0
 
 
-def board_at(board: Board, sides: tuple[tuple[tuple[int, Cell], ...], ...], turn: int) -> Board:
+def board_at(board: Board, sides: Sides, turn: int) -> Board:
     """The board with these stones and this turn."""
     board.stones, board.turn = (dict(sides[0]), dict(sides[1])), turn
     return board
@@ -406,12 +405,12 @@ def board_at(board: Board, sides: tuple[tuple[tuple[int, Cell], ...], ...], turn
 
 
 @cache
-def rolling(sides: tuple[tuple[tuple[int, Cell], ...], ...], turn: int) -> Fraction:
+def rolling(sides: Sides, turn: int) -> Fraction:
     """The mover's probability of winning 3x3 before the die rolls, by expectimax on the slow board."""
     return sum((max(values_of(sides, turn, face).values()) for face in (1, 2, 3)), Fraction(0)) / 3
 
 
-def values_of(sides: tuple[tuple[tuple[int, Cell], ...], ...], turn: int, face: int) -> dict[int, Fraction]:
+def values_of(sides: Sides, turn: int, face: int) -> dict[int, Fraction]:
     """The mover's probability of winning by each move."""
     moves = board_at(Board(3, ("123", "123")), sides, turn).moves(face)
     found = {}
