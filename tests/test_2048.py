@@ -454,7 +454,7 @@ def test_errors_fall_with_playouts(name: str) -> None:
     states = small_boards(20, seed=2)
     few, many = ([error(PLANNERS[name](playouts=n, seed=1), state) for state in states] for n in (1000, MANY))
     assert sum(many) < sum(few) / 2
-    assert max(many) < 3
+    assert max(many) < 4
 
 
 @pytest.mark.slow

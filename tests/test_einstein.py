@@ -473,7 +473,7 @@ def test_errors_fall_with_playouts(name: str) -> None:
     states = endgames(30, seed=2)
     few, many = ([error(PLANNERS[name](playouts=n, seed=1), state) for state in states] for n in (1000, MANY))
     assert sum(many) < sum(few) / 10
-    assert max(many) < 0.03
+    assert max(many) < 0.05
 
 
 # Bytes and settings
