@@ -271,8 +271,10 @@ def step_rate(env: Any, games: int) -> float:
     """Returns steps a second of random games. Their moves are chosen beforehand, so that `step` dominates the measurement."""
     rng = np.random.default_rng(1)
     script: list[list[int]] = []
-    for _ in range(games):
-        env.reset()
+    # Chance must draw the same outcomes when the moves are played again.
+    seeds = [game if has_chance(env) else None for game in range(games)]
+    for seed in seeds:
+        env.reset(seed)
         moves: list[int] = []
         while not any(env.terminations.values()):
             mask = env.observe(env.agent_selection)["action_mask"]
@@ -281,13 +283,18 @@ def step_rate(env: Any, games: int) -> float:
         script.append(moves)
 
     def play() -> int:
-        for moves in script:
-            env.reset()
+        for seed, moves in zip(seeds, script, strict=True):
+            env.reset(seed)
             for move in moves:
                 env.step(move)
         return sum(map(len, script))
 
     return rate(play)
+
+
+def has_chance(env: Any) -> bool:
+    """Returns whether chance decides some moves of an environment of this package."""
+    return isinstance(env, BoardEnv) and env.rules.has_chance
 
 
 def copy_rate(env: BoardEnv) -> float:
