@@ -22,8 +22,7 @@ from ucd_envs.rules import Rules, State
 from ucd_envs.settings import integer
 from ucd_envs.structs import configuration, fields, record
 
-SIDE = 16
-EMPTY = 2
+SIDE, EMPTY = 16, 2
 CONFIG = record(("rows", np.int64), ("columns", np.int64))
 STATE = record(("player", np.int32), ("ply", np.int32), ("pieces", np.int32, (2,)), ("cells", np.uint8, (SIDE * SIDE,)))
 """The first two fields belong to every game: the player to move, -1 when the game is over, and the number of moves played."""

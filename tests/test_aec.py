@@ -28,7 +28,9 @@ Configuration = tuple[str, dict[str, Any]]
 CONFIGURATIONS: list[Configuration] = [(name, {}) for name in ucd_envs.available()]
 CONFIGURATIONS += [("hex_v0", {"size": 5, "swap": True}), ("hex_v0", {"size": 5, "opening": "b2"})]
 DETERMINED = [(name, settings) for name, settings in CONFIGURATIONS if not ucd_envs.make_rules(name, **settings).has_chance]
-WITH_ILLEGAL_MOVES = [configuration for configuration in CONFIGURATIONS if configuration[0] != "leftright_v0"]
+WITH_ILLEGAL_MOVES = [
+    configuration for configuration in CONFIGURATIONS if configuration[0] not in ("leftright_v0", "twenty_forty_eight_v0")
+]
 TWO_PLAYERS = WITH_ILLEGAL_MOVES
 MAKERS = ("env", "raw_env")
 SITUATIONS = ("start", "middle", "end", "one agent gone", "all agents gone", "illegal move", "illegal move, one agent gone")
@@ -91,8 +93,9 @@ def facts(env: Any) -> dict[str, Any]:
 
 
 def occupy_twice(name: str) -> list[int]:
-    """Moves of which the last is illegal: a cell that is taken, a column that is full, or a face of the die."""
-    return {"connect_four_v0": [0] * 7, "pig_v0": [0, 5]}.get(name, [8, 8])
+    """Moves of which the last is illegal: a cell that is taken, a column that is full, a face of the die, or a stone
+    of the other player."""
+    return {"connect_four_v0": [0] * 7, "pig_v0": [0, 5], "einstein_v0": [15, 15]}.get(name, [8, 8])
 
 
 def in_situation(configuration: Configuration, which: str, situation: str, **more: Any) -> Any:

@@ -558,9 +558,9 @@ from ucd_planners.search import loop as search
 from ucd_planners.arena.match import Match, play_game
 from ucd_planners.planner import Worker
 run = Worker.run
-def first(self):
+def first(self, began):
     print(len(search.run.overloads))
-    run(self)
+    run(self, began)
 Worker.run = first
 play_game(Match("tic_tac_toe", "uct", "uct", budget={"playouts": 1}), 0)
 """

@@ -313,15 +313,20 @@ def test_playouts_with_a_trace_have_the_payoffs_and_lengths_of_random_games(rule
 
 
 def test_the_first_moves_of_playouts_are_uniform(rules: Rules) -> None:
-    """Every action of the policy, all legal ones by default, begins as many playouts as the others.
+    """Every action of the policy, all legal ones by default, begins as many playouts as the others, and every outcome as many
+    as are drawn.
 
     At the start, in the middle and near the end of a game.
     """
     rng, trace = seeded(7), np.empty(rules.max_plies, np.int32)
     for state in samples(rules):
         legal = state.legal_actions()
-        counts = Counter(int(trace[0]) % 2**16 for _ in playouts(state, 20 * len(legal) + 500, rng, trace))
-        assert uniform(counts, choices(state)), state
+        number = 20 * len(legal) + 500
+        first = [int(trace[0]) % 2**16 for _ in playouts(state, number, rng, trace)]
+        if state.player == CHANCE:
+            assert homogeneous(first, [state.outcome(rng) for _ in range(number)]), state
+        else:
+            assert uniform(Counter(first), choices(state)), state
 
 
 def test_a_playout_stops_when_its_trace_is_full(rules: Rules) -> None:

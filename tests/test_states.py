@@ -347,7 +347,7 @@ def test_an_environment_is_checked_where_it_is_unpickled(name: str) -> None:
     env = BoardEnv(registry.make_rules(name))
     assert pickle.loads(pickle.dumps(env)).agents == []
     env.reset()
-    env.step(0)
+    env.step(env.clone_state().legal_actions()[0])
     pickled = pickle.dumps(env)
     assert pickle.loads(pickled).clone_state() == env.clone_state()
     data = env.clone_state().data
@@ -356,7 +356,7 @@ def test_an_environment_is_checked_where_it_is_unpickled(name: str) -> None:
     with pytest.raises(ValueError, match="the player to move is"):
         pickle.loads(wrong)
     twin = copy.deepcopy(env)
-    twin.step(1)
+    twin.step(env.clone_state().legal_actions()[-1])
     assert env.clone_state().data == data
 
 

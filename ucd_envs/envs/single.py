@@ -32,10 +32,10 @@ class SinglePlayerEnv(gymnasium.Env[np.ndarray, int]):
         self.action_space = gymnasium.spaces.Discrete(rules.actions)  # type: ignore[assignment]
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
-        """Starts a game, or with options={"state": state} goes on from a state. The seed only reaches Gymnasium's generator,
-        since the games have no chance. Raises as `restore_state` does, and ValueError for a state that is over."""
+        """Starts a game, or with options={"state": state} goes on from a state. The seed fixes the outcomes of chance, if there
+        is any. Raises as `restore_state` does, and ValueError for a state that is over."""
         super().reset(seed=seed)
-        self._game.reset(options=options)
+        self._game.reset(seed=seed, options=options)
         if self._game.terminations["player_0"]:
             raise ValueError("the game is over in this state: there is no move to make")
         return self._view()

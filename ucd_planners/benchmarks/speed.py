@@ -72,6 +72,9 @@ def suite() -> list[Case]:
         ("connect_four_v0", {}),
         ("tic_tac_toe_v0", {}),
         ("leftright_v0", {}),
+        ("einstein_v0", {}),
+        ("pig_v0", {}),
+        ("twenty_forty_eight_v0", {}),
     ]
     cases = []
     for game, settings in games:

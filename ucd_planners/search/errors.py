@@ -19,7 +19,7 @@ SENTENCES = {
     codes.NO_PLAYER: "play of {rules} leaves the move to player {player}, but players are 0 to {last_player}",
     codes.NO_CHOICE: "select of {selection} chooses an action that is not there",
     codes.NO_SUGGESTION: "a playout policy suggests an action that cannot be played: one of {policies}",
-    codes.NO_DRAW: "playout_action or draw of {rules} draws an action that cannot be played",
+    codes.NO_DRAW: "{draw} of {rules} draws an action that cannot be played",
     codes.NO_COUNT: "playout of {rules} leaves the game unfinished or counts its moves wrong",
     codes.NO_MOVE: "playout of {rules} writes a move to its trace that no player can make",
     codes.TOO_LONG: "{rules} goes on after {max_plies} plies, more than max_plies tells",
@@ -34,6 +34,7 @@ def contract_error(status: int, rules: Rules, graph: Graph, sim: Sim, selection:
         return RuntimeError(f"{rules} leaves a move to chance, but has neither draw nor probability ({where(graph, sim)})")
     sentence = SENTENCES[status].format(
         rules=rules,
+        draw="draw" if player == CHANCE else "playout_action",
         actions=rules.actions,
         last=rules.actions - 1,
         player=player,
