@@ -23,6 +23,9 @@ IDS = {
     "ucd_envs/Havannah-v0": {"base": 3},
     "ucd_envs/Hex-v0": {"size": 5, "swap": True},
     "ucd_envs/TicTacToe-v0": {},
+    "ucd_envs/EinStein-v0": {},
+    "ucd_envs/Pig-v0": {"target": 20},
+    "ucd_envs/TwentyFortyEight-v0": {"rows": 3, "columns": 3, "highest": 32},
     "ucd_envs/LeftRight-v0": {"steps": 9},
 }
 every_id = pytest.mark.parametrize("name", IDS)

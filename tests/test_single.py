@@ -16,7 +16,7 @@ from gymnasium.utils.env_checker import check_env
 
 import ucd_envs
 from ucd_envs.envs.aec import BoardEnv
-from ucd_envs.envs.single import SinglePlayerEnv, leftright
+from ucd_envs.envs.single import SinglePlayerEnv, solitary
 
 ID = "ucd_envs/LeftRight-v0"
 COPIES: dict[str, Callable[[SinglePlayerEnv], SinglePlayerEnv]] = {
@@ -30,7 +30,7 @@ every_copy = pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
 
 def started(steps: int = 20, plies: int = 0, **more: Any) -> SinglePlayerEnv:
     """LeftRight after so many random steps."""
-    env = leftright(steps=steps, **more)
+    env = solitary("leftright", steps=steps, **more)
     env.reset(seed=0)
     play(env, plies)
     return env
@@ -75,7 +75,7 @@ def test_every_action_of_the_space_is_legal_until_the_end() -> None:
 
 def test_reset_and_step_return_data_of_their_own() -> None:
     """T14, B083: no array is used again, that of the mask neither."""
-    env = leftright(steps=20)
+    env = solitary("leftright", steps=20)
     seen, info = env.reset()
     arrays = [seen, info["action_mask"]]
     for _ in range(3):
@@ -86,7 +86,7 @@ def test_reset_and_step_return_data_of_their_own() -> None:
 
 def test_reset_seeds_gymnasiums_generator() -> None:
     """T16: `super().reset(seed=seed)`."""
-    env = leftright(steps=20)
+    env = solitary("leftright", steps=20)
     drawn = []
     for seed in (3, 3, 4):
         env.reset(seed=seed)
@@ -97,7 +97,7 @@ def test_reset_seeds_gymnasiums_generator() -> None:
 def test_the_environment_is_registered_by_the_package() -> None:
     """T18: `import ucd_envs` enters it, so that `gymnasium.make` finds it."""
     spec = gymnasium.spec(ID)
-    assert spec.entry_point == "ucd_envs.envs.single:leftright"
+    assert spec.entry_point == "ucd_envs.envs.single:solitary"
 
 
 def test_no_step_limit_lies_in_a_wrapper() -> None:
@@ -167,7 +167,7 @@ def test_a_step_after_the_end_is_refused() -> None:
 
 def test_a_step_before_the_reset_is_refused() -> None:
     with pytest.raises(ValueError, match=r"call reset\(\) first"):
-        leftright(steps=3).step(0)
+        solitary("leftright", steps=3).step(0)
 
 
 @pytest.mark.parametrize("action", [2, -1, 0.0, None, "left"], ids=repr)
@@ -264,7 +264,7 @@ def test_something_else_than_a_state_is_refused() -> None:
 
 def test_a_snapshot_before_the_reset_is_refused() -> None:
     with pytest.raises(ValueError, match=r"call reset\(\) first"):
-        leftright().clone_state()
+        solitary("leftright").clone_state()
 
 
 def test_the_hooks_have_the_names_of_the_pettingzoo_environment() -> None:
@@ -284,4 +284,4 @@ def test_each_render_mode_returns_its_kind(mode: str, kind: type, fast_windows: 
 
 def test_an_unknown_render_mode_is_refused() -> None:
     with pytest.raises(ValueError, match="render_mode must be None or one of"):
-        leftright(render_mode="svg")
+        solitary("leftright", render_mode="svg")

@@ -16,19 +16,16 @@ __version__ = importlib.metadata.version("ucd-planners")
 
 SEATED = {
     "ConnectFour-v0": "connect_four_v0",
+    "EinStein-v0": "einstein_v0",
     "Go-v0": "go_v0",
     "Havannah-v0": "havannah_v0",
     "Hex-v0": "hex_v0",
+    "Pig-v0": "pig_v0",
     "TicTacToe-v0": "tic_tac_toe_v0",
 }
 """Games of several players by their names in Gymnasium: one seat, against random moves."""
-
-
-def _twenty_forty_eight(render_mode: str | None = None, **settings: Any) -> Any:
-    """Returns 2048 as a Gymnasium environment; settings as in ucd_envs.games.twenty_forty_eight."""
-    from ucd_envs.envs.single import SinglePlayerEnv
-
-    return SinglePlayerEnv(make_rules("twenty_forty_eight_v0", **settings), render_mode)
+SOLITARY = {"LeftRight-v0": "leftright_v0", "TwentyFortyEight-v0": "twenty_forty_eight_v0"}
+"""Games of one player by their names in Gymnasium."""
 
 
 def _announce() -> None:
@@ -36,11 +33,10 @@ def _announce() -> None:
     import gymnasium.envs.registration
     import pettingzoo
 
-    gymnasium.envs.registration.register(id="ucd_envs/LeftRight-v0", entry_point="ucd_envs.envs.single:leftright")
-    for title, game in SEATED.items():
-        entry = "ucd_envs.envs.single:seated"
-        gymnasium.envs.registration.register(id=f"ucd_envs/{title}", entry_point=entry, kwargs={"game": game})
-    gymnasium.envs.registration.register(id="ucd_envs/TwentyFortyEight-v0", entry_point=_twenty_forty_eight)
+    for entry, games in (("seated", SEATED), ("solitary", SOLITARY)):
+        for title, game in games.items():
+            place = f"ucd_envs.envs.single:{entry}"
+            gymnasium.envs.registration.register(id=f"ucd_envs/{title}", entry_point=place, kwargs={"game": game})
     enter: Any = getattr(pettingzoo, "register", None)
     for name in OWN_GAMES:
         module = module_of(name)

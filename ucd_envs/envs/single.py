@@ -86,6 +86,6 @@ def seated(game: str, seat: int = 0, render_mode: str | None = None, **settings:
     return SeatWrapper(make(game, render_mode, **settings), seat)
 
 
-def leftright(render_mode: str | None = None, **settings: Any) -> SinglePlayerEnv:
-    """Returns LeftRight as a Gymnasium environment; `steps` as in ucd_envs.games.leftright."""
-    return SinglePlayerEnv(make_rules("leftright_v0", **settings), render_mode)
+def solitary(game: str, render_mode: str | None = None, **settings: Any) -> SinglePlayerEnv:
+    """Returns a game of one player as a Gymnasium environment. Raises as `make_rules` does."""
+    return SinglePlayerEnv(make_rules(game, **settings), render_mode)
