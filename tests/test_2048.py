@@ -552,6 +552,16 @@ def test_gymnasium_makes_the_game() -> None:
     assert rewards[-1] == min(state.rules.score(state), 128)
 
 
+def test_an_illegal_move_ends_the_game_of_gymnasium() -> None:
+    """With reward -1, as in the games of several players; a number that is no action is an error."""
+    env = gymnasium.make("ucd_envs/TwentyFortyEight-v0", rows=2, columns=2)
+    _, info = env.reset(seed=1)
+    illegal = int(np.flatnonzero(info["action_mask"] == 0)[0])
+    _, reward, terminated, truncated, info = env.step(illegal)
+    assert (reward, terminated, truncated) == (-1.0, True, False)
+    assert not info["action_mask"].any()
+
+
 def test_a_picture_shows_the_tiles() -> None:
     """Numbers in columns."""
     text = pictures.text(drawn("128 4 .\n2 . .")).splitlines()

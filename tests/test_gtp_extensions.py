@@ -135,7 +135,7 @@ def test_moves_of_which_nothing_is_known_have_equal_shares(payoffs: tuple[int, .
     """Actions ascend in the answer, and lie at the root's places in any order: 5, 3 and 4 after two others."""
     statistics = np.array([[9, 9], [9, 9], *([4, payoff] for payoff in payoffs)], float)
     graph: Any = SimpleNamespace(
-        record=SimpleNamespace(actions=SimpleNamespace(columns=("visits", "payoffs"))),
+        record=SimpleNamespace(actions=SimpleNamespace(columns=2)),
         nodes=[{"first_action": 0, "legal": 2}, {"first_action": 2, "legal": 3}],
         root=1,
         actions=np.array([1, 2, 5, 3, 4]),

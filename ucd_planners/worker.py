@@ -29,7 +29,9 @@ CHUNK_SECONDS = 0.05
 LOOKS = 64
 """Looks at most of a search that may end early."""
 FIRST_CHUNK = 256
-"""Playouts before the first look, where no clock has to be kept."""
+"""Playouts before the first look, where no clock has to be kept, or one that these cannot reach."""
+UNHURRIED = 600.0
+"""Seconds of a budget that the first playouts cannot reach."""
 SLACK = 0.001
 """Seconds by which a budget may be passed, beside one playout."""
 GROWTH = 1.5
@@ -157,7 +159,8 @@ class Worker:
         outer, _current.worker = getattr(_current, "worker", None), self
         self.began, self.cpu_began = began, time.thread_time()
         budget, stop_early = self.budget, self.settings.stop_early and self.budget.playouts is not None
-        chunk = FIRST_CHUNK if self.rules.live is None and budget.seconds is None else 1
+        unhurried = self.rules.live is None and (budget.seconds is None or budget.seconds >= UNHURRIED)
+        chunk = FIRST_CHUNK if unhurried else 1
         graph, clock, pace = self.graph, self.settings.clock, 0.0
         try:
             while not self.stop.is_set():

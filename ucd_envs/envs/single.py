@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from ucd_envs.envs.aec import FRAMES_PER_SECOND, RENDER_MODES, BoardEnv, make
+from ucd_envs.envs.aec import FRAMES_PER_SECOND, RENDER_MODES, BoardEnv, IllegalMoveError, make
 from ucd_envs.envs.wrappers import SeatWrapper
 from ucd_envs.registry import make_rules
 from ucd_envs.rules import Rules, State
@@ -17,8 +17,8 @@ class SinglePlayerEnv(gymnasium.Env[np.ndarray, int]):
     """A one-player game as a Gymnasium environment, with the same hooks as the AEC environment.
 
     Observations are rows x columns x planes int8 of 0 and 1. `info["action_mask"]` is [actions] int8, and `action_masks()` is
-    the same as bool. The reward comes with the last move. Raises ValueError for rules of more players, for an illegal action,
-    and for a step after the end.
+    the same as bool. The reward comes with the last move. An illegal move ends the game with reward -1. Raises ValueError for
+    rules of more players, for what is no action, and for a step after the end.
     """
 
     def __init__(self, rules: Rules, render_mode: str | None = None) -> None:
@@ -45,7 +45,10 @@ class SinglePlayerEnv(gymnasium.Env[np.ndarray, int]):
         length is bounded."""
         if self._game.agents and self._game.terminations["player_0"]:
             raise ValueError("the game is over: call reset() to start another")
-        self._game.step(action)
+        try:
+            self._game.step(action)
+        except IllegalMoveError:
+            self._game._forfeit()
         observation, info = self._view()
         return observation, self._game.rewards["player_0"], self._game.terminations["player_0"], False, info
 
