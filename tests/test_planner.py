@@ -27,7 +27,7 @@ from pettingzoo.classic import tictactoe_v3
 import ucd_envs
 import ucd_planners.planner
 from ucd_envs import connect_four_v0, hex_v0, leftright_v0, registry, tic_tac_toe_v0
-from ucd_envs.envs.single import leftright
+from ucd_envs.envs.single import solitary
 from ucd_envs.envs.wrappers import ChannelsFirstWrapper, MoverViewWrapper, ObservationsKeyWrapper
 from ucd_planners import Planner, SearchResult, simple_way, ucd, uct, update_all
 from ucd_planners.presets import PRESETS
@@ -425,7 +425,7 @@ def test_views_for_learning_libraries_can_be_planned_in(wrapper: Callable[[Any],
 
 
 def test_the_gymnasium_environment_is_planned_in_as_the_aec_one() -> None:
-    single, several = played(leftright(steps=30), 1, 0), played(leftright_v0.env(steps=30), 1, 0)
+    single, several = played(solitary("leftright", steps=30), 1, 0), played(leftright_v0.env(steps=30), 1, 0)
     assert table(simple_way(playouts=300, seed=1).search(single)) == table(simple_way(playouts=300, seed=1).search(several))
 
 
@@ -509,7 +509,7 @@ def test_a_finished_game_has_no_move_to_plan(make: Callable[[], Any]) -> None:
 
 
 def test_an_environment_must_be_reset_before() -> None:
-    for env in (hex_v0.env(size=3), leftright(steps=5)):
+    for env in (hex_v0.env(size=3), solitary("leftright", steps=5)):
         with pytest.raises(ValueError, match=r"\Athere is no state yet: call reset\(\) first\Z"):
             uct(playouts=10).search(env)
 

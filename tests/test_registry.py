@@ -122,6 +122,15 @@ def test_two_ways_to_write_a_configuration_make_the_same_rules() -> None:
     assert ucd_envs.make_rules("hex", size=5, opening=" B2  c3") is ucd_envs.make_rules("hex", size=5, opening="b2 c3")
 
 
+def test_two_ways_stay_one_while_others_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A configuration that is used in a short way is not forgotten in its whole way."""
+    monkeypatch.setattr(registry, "MOST_RULES", 8)
+    for steps in range(2000, 2020):
+        ucd_envs.make_rules("hex", size=4)
+        ucd_envs.make_rules("leftright", steps=steps)
+    assert ucd_envs.make_rules("hex", size=4) is ucd_envs.make_rules("hex", rows=4, columns=4)
+
+
 def test_rules_made_without_the_registry_are_equal() -> None:
     """Equal in configuration and kernels."""
     assert hex_game.rules(size=6) == ucd_envs.make_rules("hex", size=6)

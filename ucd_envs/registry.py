@@ -146,12 +146,14 @@ def make_rules(name: str, /, **settings: Any) -> Rules:
     found = _kept(given)
     if found is None:
         made = _called(name, build, settings)
-        canonical = _configuration(name, build, made.settings)
-        found = _kept(canonical) or made
-        with _making:
-            _made[given] = _made[canonical] = found
-            while len(_made) > MOST_RULES:
-                _made.popitem(last=False)
+        found = _kept(_configuration(name, build, made.settings)) or made
+    with _making:
+        # The whole configuration is used whenever one way to write it is, so that all ways have one object.
+        for key in (given, _configuration(name, build, found.settings)):
+            _made[key] = found
+            _made.move_to_end(key)
+        while len(_made) > MOST_RULES:
+            _made.popitem(last=False)
     return found
 
 
@@ -189,8 +191,6 @@ def _configuration(name: str, build: Builder, settings: Any) -> Hashable:
 def _kept(key: Hashable) -> Rules | None:
     """Returns the rules of a configuration if they are kept, else None."""
     with _making:
-        if key in _made:
-            _made.move_to_end(key)
         return _made.get(key)
 
 
