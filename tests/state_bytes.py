@@ -15,6 +15,7 @@ import numpy as np
 
 from ucd_envs import pictures
 from ucd_envs.envs.aec import BoardEnv
+from ucd_envs.kernels import OVER
 from ucd_envs.registry import make_rules
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State
@@ -101,6 +102,27 @@ def accepted(rules: Rules, data: bytes) -> State | None:
         return State(rules, data)
     except ValueError:
         return None
+
+
+def played_out(rules: Rules, seed: int, count: int) -> Iterator[State]:
+    """The ends of games from mutated states that are accepted, move by move; each state on the way is accepted too, and a
+    playout ends as well.
+    """
+    choice, used = random.Random(seed), 0
+    for state, data in mutants(rules, seed, count):
+        assert accepted(rules, state.data) is not None
+        after = accepted(rules, data)
+        if after is None or data == state.data:
+            continue
+        used += 1
+        whole = after.array()
+        if not after.over:
+            rules.kernels.playout(rules.config, whole, seeded(used), np.empty(0, np.int32))
+            assert State(rules, whole.tobytes()).player == OVER
+        while not after.over:
+            after = after.after(choice.choice(after.legal_actions()))
+            State(rules, after.data)
+        yield after
 
 
 def use(state: State, planner: Planner, env: BoardEnv, seed: int) -> None:

@@ -31,9 +31,9 @@ def seeded(*entropy: int) -> np.ndarray:
     return words if words.any() else np.ones(2, np.uint64)
 
 
-def unforeseen() -> np.ndarray:
-    """Returns a generator state from the system's randomness: [2] uint64."""
-    return seeded(int(np.random.SeedSequence().generate_state(1, np.uint64)[0]))
+def unforeseen() -> int:
+    """Returns a seed from the system's randomness, a number of 64 bits."""
+    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
 
 
 @kernel()

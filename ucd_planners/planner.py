@@ -8,17 +8,15 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
-import numpy as np
-
 from ucd_envs.foreign import Adapter, adapted, raw_environment
 from ucd_envs.kernels import CHANCE
-from ucd_envs.rng import seeded
+from ucd_envs.rng import seeded, unforeseen
 from ucd_envs.rules import Rules, State
 from ucd_envs.settings import boolean, integer, real
 from ucd_planners.options import refuse_old_names
 from ucd_planners.playouts.pool_rave import check_pools
 from ucd_planners.result import FINALS, SearchResult, chosen, summary, variation
-from ucd_planners.search.interface import MOST_POLICIES, Initial, PlayoutPolicy, SearchOptions, Selection
+from ucd_planners.search.interface import MOST_POLICIES, Initial, PlayoutPolicy, SearchOptions, Selection, is_graded
 from ucd_planners.worker import CHUNK_SECONDS, Budget, Settings, Stop, Worker, current_worker
 
 MOST_EDGES = 2**31 - 2**17
@@ -97,7 +95,7 @@ class Planner:
             raise TypeError(f"initial must be such as GoInitial(), not {initial!r}")
         self.initial = initial
         refuse_unserved(selection, first_play_urgency, initial)
-        if not getattr(selection, "graded", True) and (expand == "all" or reuse_graph):
+        if not is_graded(selection) and (expand == "all" or reuse_graph):
             raise ValueError('graded=False goes with expand="first" and without reuse_graph')
         self.options = SearchOptions(
             expand == "all", float(first_play_urgency), boolean("reuse_graph", reuse_graph), initial is not None
@@ -114,7 +112,7 @@ class Planner:
         Raises TypeError or ValueError for a seed that is not a whole number, 0 or more.
         """
         if seed is None:
-            seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+            seed = unforeseen()
         self.seed = integer("seed", seed, 0, 2**128 - 1)
         self._searches = 0
         self.forget()

@@ -15,7 +15,16 @@ from ucd_envs.rules import Rules, State
 from ucd_planners.graph_view.searched import Searched
 from ucd_planners.result import winning
 from ucd_planners.search.errors import contract_error, damage_error
-from ucd_planners.search.interface import DONE, GROW_MEMORY, STOPPED, Initial, PlayoutPolicy, SearchOptions, Selection
+from ucd_planners.search.interface import (
+    DONE,
+    GROW_MEMORY,
+    STOPPED,
+    Initial,
+    PlayoutPolicy,
+    SearchOptions,
+    Selection,
+    is_graded,
+)
 from ucd_planners.search.kernels import bound_rules, bound_search
 from ucd_planners.search.loop import RUN, run
 from ucd_planners.search.sim import Sim
@@ -146,8 +155,7 @@ class Worker:
             self.rules.live.reseed(int(rng[0]))
         self.sim.key[:] = np.frombuffer(state.words, np.uint64)
         self.searched.forget()
-        graded = getattr(self.settings.selection, "graded", True)
-        self.graph = self.graph.begin(self.sim.key, state.player, state.ply if graded else 0)
+        self.graph = self.graph.begin(self.sim.key, state.player, state.ply if is_graded(self.settings.selection) else 0)
         if share is not None:
             self.graph.make_room(min(share, self.settings.max_nodes))
         fit_scratch(self.sim, self.graph)

@@ -57,7 +57,7 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         self._action_spaces: dict[str, gymnasium.spaces.Discrete] = {}
         self._state = np.zeros(rules.state_bytes, np.uint8)
         self._is_reset = False
-        self._rng: np.ndarray | None = None
+        self._rng: Any = seeded(unforeseen()) if rules.has_chance else None
         self._screen: pictures.Screen | None = None
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
@@ -84,8 +84,6 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         options are ignored. Raises as `restore_state` does."""
         if seed is not None:
             self._rng = seeded(seed)
-        elif self._rng is None and self.rules.has_chance:
-            self._rng = unforeseen()
         if options and "state" in options:
             self.restore_state(options["state"])
             return
@@ -217,8 +215,6 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
     def _draw(self) -> None:
         """Draws outcomes until a player is to move or the game is over."""
         while self._player() == CHANCE:
-            if self._rng is None:
-                self._rng = unforeseen()
             state = State.trusted(self.rules, self._state.tobytes())
             self._state = state.after(state.outcome(self._rng)).array()
 

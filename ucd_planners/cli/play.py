@@ -72,7 +72,7 @@ class Table:
         self.states = [state]
         """All positions so far, the present one last."""
         self.planner, self.people = planner, people
-        self.chance = unforeseen() if seed is None else seeded(seed)
+        self.chance = seeded(unforeseen() if seed is None else seed)
         """The generator of chance."""
         self.left = False
         """Whether the person has quit."""

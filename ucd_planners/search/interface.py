@@ -102,6 +102,11 @@ class Selection(Protocol):
         """Returns the record that its kernels read as `graph.parameters`: [any] uint8."""
 
 
+def is_graded(selection: Selection) -> bool:
+    """Returns whether a position at another ply is another node, as for every selection that does not say otherwise."""
+    return bool(getattr(selection, "graded", True))
+
+
 class PlayoutPolicy(Protocol):
     """A playout policy, as the search knows it. One that inherits from this has no memory but where it says so."""
 

@@ -46,6 +46,7 @@ from ucd_planners.search.interface import (
     PlayoutPolicy,
     SearchOptions,
     Selection,
+    is_graded,
     learn_nothing,
     no_initial,
     suggest_nothing,
@@ -250,7 +251,7 @@ def bound_search(
         has_select=selection.select_kernel is not None or initial is not None,
         has_initial=initial is not None,
         expand_all=options.expand_all,
-        graded=getattr(selection, "graded", True),
+        graded=is_graded(selection),
         evaluates=options.evaluates,
         guarded=guarded,
     )
