@@ -62,7 +62,8 @@ class SingleAgentView(BaseWrapper[str, np.ndarray, int], gymnasium.Env[np.ndarra
 
     def seen(self, info: dict[str, Any]) -> tuple[np.ndarray, dict[str, Any]]:
         """Returns the viewer's observation, and an info with its legal actions."""
-        return self.observe(self.viewer), {**info, "action_mask": self.action_mask()}
+        seen = self.env.observe(self.viewer)
+        return seen["observation"], {**info, "action_mask": seen["action_mask"]}
 
     def outcome(self, agent: str, reward: float) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Returns what a step returns to an agent. A game that ended is not truncated, even by an illegal move."""
