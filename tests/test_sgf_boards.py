@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +16,7 @@ from test_sgf import LONG_LIFE, POSITIONAL_SUPERKO, SIMPLE_KO, TRIPLE_KO
 
 from ucd_envs import pictures
 from ucd_envs.formats import sgf
+from ucd_planners.gtp.client import GAMES_FOLDER
 
 Point = tuple[int, int]
 """Column and row, both from the top left."""
@@ -142,7 +145,9 @@ class GnuGo:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.process = subprocess.Popen(["gnugo", "--mode", "gtp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        program = shutil.which("gnugo", path=os.environ["PATH"] + os.pathsep + GAMES_FOLDER)
+        assert program, "these tests need the program gnugo"
+        self.process = subprocess.Popen([program, "--mode", "gtp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def ask(self, command: str) -> str:
         """The answer to a command."""
