@@ -555,13 +555,15 @@ def test_with_reseeded_chance_a_planner_does_not_see_the_coin() -> None:
 
 
 def test_a_slippery_lake_is_crossed_more_often_than_at_random() -> None:
-    """Random moves reach the goal in 1 of 70 episodes; the best policy in 3 of 4."""
+    """From the field before the goal random moves reach it in 227 of 500 episodes, the best policy in 4 of 5."""
     env = gymnasium.make("FrozenLake-v1")
-    game, planner, goals = SingleGame(env), uct(playouts=300, seed=1), 0.0
-    for seed in range(4):
+    game = SingleGame(env, position=lambda env: int(env.s), constant=("P",), max_plies=12)
+    planner, goals = ucd(c=0.5, playouts=300, seed=1), 0.0
+    for seed in range(20):
         env.reset(seed=seed)
+        env.unwrapped.s = 14
         goals += episode(env, planner, game, 100)[0]
-    assert goals >= 1
+    assert goals >= 13
 
 
 # Hooks of their own
@@ -961,7 +963,7 @@ def test_rewards_in_the_middle_of_a_game_are_added_up(planner: Callable[..., Pla
     result = planner(playouts=800, seed=1).search(game)
     assert result.principal_variation == [0] * 5
     assert result.value * 32 <= 32
-    assert check(game) == Report(100, check(game).positions, True)
+    assert check(game) == Report(100, check(game).positions, True, False, False, True)
 
 
 def test_equal_positions_with_different_rewards_so_far_are_kept_apart() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
-from ucd_envs.foreign import Adapter, adapted, raw_environment
+from ucd_envs.foreign import Adapter, ChanceFoundError, adapted, raw_environment
 from ucd_envs.kernels import CHANCE
 from ucd_envs.rng import seeded, unforeseen
 from ucd_envs.rules import Rules, State
@@ -205,10 +205,17 @@ class Planner:
         workers = self._team(state.rules, budget)
         count = self._searches
         self._searches += 1
-        stop, began = Stop(), self._settings.clock()
-        for place, worker in enumerate(workers):
-            worker.begin(state, seeded(self.seed, count, place), self._share(budget, place), stop, budget)
-        interrupted = _run(workers, stop, began)
+        began = self._settings.clock()
+        while True:
+            stop = Stop()
+            for place, worker in enumerate(workers):
+                worker.begin(state, seeded(self.seed, count, place), self._share(budget, place), stop, budget)
+            try:
+                interrupted = _run(workers, stop, began)
+                break
+            except ChanceFoundError as found:
+                state = found.root()
+                workers = self._team(state.rules, budget)
         spent = self._settings.clock() - began
         busy = [worker for worker in workers if worker.graph.playouts]
         if not busy:

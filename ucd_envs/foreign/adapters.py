@@ -17,10 +17,12 @@ total rewards so far. By default it is the pickled attributes. Equal attributes 
 depend on the path keep equal positions apart, so pass `position` to search in graphs.
 
 Chance: with "reseeded" every simulation draws random numbers of the search, so the planner cannot foresee the real
-environment's draws; with "copied" a copy repeats the draws of the original. Functions of the user and an environment's own
-hooks decide for themselves. A search leaves the environment's random numbers as they were (see chance.py), and `check` tells
-whether it has seen chance. A move's target is the first position that it led to. In games of chance use a planner without a
-table, which then averages over the outcomes of a move.
+environment's draws. Outcomes of a move are kept apart by the total rewards and the position that followed: the value of
+`position`, or the environment's own snapshot, or by default the observation with the legal actions. Once a move has had a
+second outcome, the search begins again with a position of CHANCE behind every move, whose edges are the outcomes. At most
+`outcomes` of them are kept apart; a descent that meets another one ends there. With "copied" a copy repeats the draws of the
+original, so the planner foresees the future. Functions of the user and an environment's own hooks decide for themselves. A
+search leaves the environment's random numbers as they were (see chance.py), and `check` tells whether it has seen chance.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from pettingzoo.utils.wrappers import BaseWrapper
 
 from ucd_envs.foreign.callbacks import Callbacks
 from ucd_envs.foreign.chance import is_generator
+from ucd_envs.foreign.outcomes import fingerprint
 from ucd_envs.foreign.snapshots import Copier
 from ucd_envs.kernels import OVER
 from ucd_envs.rules import Rules, State
@@ -48,6 +51,8 @@ SLACK = 1e-9
 """Rounding error by which a payoff may lie outside its range."""
 MOST_PLIES = 1_000_000
 """Largest value of `max_plies`."""
+MOST_OUTCOMES = 10_000
+"""Largest value of `outcomes`."""
 
 
 @runtime_checkable
@@ -70,6 +75,8 @@ class Adapter(ABC):
     players: int
     actions: int
     max_plies: int
+    outcomes: int
+    lists_outcomes = False
     agents: list[str]
 
     def __init__(
@@ -86,6 +93,7 @@ class Adapter(ABC):
         clip: bool = False,
         max_plies: int = 1000,
         chance: str = "reseeded",
+        outcomes: int = 32,
     ) -> None:
         """Adapts an environment.
 
@@ -94,7 +102,8 @@ class Adapter(ABC):
         the environment with a hashable result, equal for equal positions; legal_actions: a function of the environment that
         returns its legal actions in any order; constant: attributes that never change and are shared instead of copied;
         payoff_range: the least and the largest total reward; clip: whether totals outside count as the nearest end;
-        max_plies: limit on the plies that a search looks ahead; chance: "reseeded" or "copied".
+        max_plies: limit on the plies that a search looks ahead; chance: "reseeded" or "copied"; outcomes: the most outcomes of
+        a move that are kept apart.
 
         Raises TypeError or ValueError for invalid parameters, and TypeError for an environment that cannot be copied.
         """
@@ -120,6 +129,8 @@ class Adapter(ABC):
         self.least, self.width, self.clip = float(least), float(most) - float(least), clip
         self.payoff_range = payoff_range
         self.max_plies = integer("max_plies", max_plies, 1, MOST_PLIES)
+        most = integer("outcomes", outcomes, 2, MOST_OUTCOMES)
+        self.outcomes = most if chance == "reseeded" else 0
         self._copier = Copier(chance, constant)
         has_hooks = all(callable(getattr(self.env, name, None)) for name in HOOKS[:2])
         self._clone_state: Callable[[Any], Any] = clone_state or (
@@ -130,6 +141,8 @@ class Adapter(ABC):
         )
         self._position = position or (self._clone_state if has_hooks else self._copier.snapshot)
         self._actions_of = self.masks(self.env) if legal_actions is None else self._named(legal_actions)
+        told = position or (self._clone_state if has_hooks and clone_state is None else None)
+        self._told: Callable[[Any], Hashable] = told or self._seen
         if clone is None:
             clone = (lambda env: env.clone()) if callable(getattr(self.env, "clone", None)) else self._copier.twin
         with self.apart():
@@ -155,14 +168,14 @@ class Adapter(ABC):
         """
         with self.apart():
             self.snapshot = self._clone_state(self.env)
-            self.restart()
+            state = self._trampolines.begin()
             here, there = self.described(self.env), self.described(self.live)
             if here != there:
                 raise ValueError(
                     f"the copy of {type(self.env).__name__} has lost its state: {there} instead of {here}; "
                     "name clone_state and restore_state"
                 )
-            return self._trampolines.begin()
+            return state
 
     def restart(self) -> None:
         """Resets the live copy to the root."""
@@ -186,6 +199,18 @@ class Adapter(ABC):
     def player(self) -> int:
         """Returns the player to move, or -1 when the game is over."""
         return self._player
+
+    def name(self) -> tuple[int, Hashable]:
+        """Returns the mover of the live copy, and a value that keeps apart the outcomes of the last move."""
+        return self._player, (None if self._player == OVER else self._told(self.live), self.totals)
+
+    def _seen(self, env: Any) -> Hashable:
+        """Returns the observation of an environment and its legal actions."""
+        return fingerprint(self.observation(env)), tuple(self.actions_of(env))
+
+    def probabilities(self) -> Sequence[float]:
+        """Returns nothing: an environment lists no outcomes."""
+        return ()
 
     def position(self) -> Hashable:
         """Returns the user's position of the live copy, with the total rewards so far."""
@@ -247,6 +272,10 @@ class Adapter(ABC):
         """Returns a function that reads an environment's legal actions from its own masks."""
 
     @abstractmethod
+    def observation(self, env: Any) -> Any:
+        """Returns the mover's observation of the live copy."""
+
+    @abstractmethod
     def step(self, action: int) -> int:
         """Plays a move in the live copy. Returns the next player to move, or -1."""
 
@@ -287,6 +316,10 @@ class AECGame(Adapter):
             player = self.mover(env)
         self._player = player
         return player
+
+    def observation(self, env: Any) -> Any:
+        """Returns the selected agent's observation."""
+        return env.observe(env.agent_selection)
 
     def mover(self, env: Any) -> int:
         """Returns the seat of the selected agent, or -1 if it is finished or gone."""
@@ -337,7 +370,7 @@ class SingleGame(Adapter):
 
     def step(self, action: int) -> int:
         """Plays a move."""
-        _, reward, terminated, truncated, _ = self.live.step(action)
+        self._observation, reward, terminated, truncated, _ = self.live.step(action)
         if reward:
             self.totals = (self.totals[0] + self._factor * float(reward),)
         self._factor *= self.discount
@@ -353,7 +386,11 @@ class SingleGame(Adapter):
     def restart(self) -> None:
         """Resets the live copy to the root."""
         super().restart()
-        self._factor = 1.0
+        self._factor, self._observation = 1.0, None
+
+    def observation(self, env: Any) -> Any:
+        """Returns what the last step has shown, None at the root."""
+        return self._observation
 
     def position(self) -> Hashable:
         """Returns the position, as in Adapter. With a discount it belongs to one root only, since rewards count from there."""

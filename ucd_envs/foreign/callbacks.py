@@ -1,11 +1,12 @@
-"""Kernels that call back into Python, so that planners search games that are Python objects in the same loop.
+"""The live game behind kernels that call back into Python, so that planners search games that are Python objects in the same
+loop.
 
-There is one live game. A simulation resets it to the root at its first move and steps it from there, in the descent and in
-the playout. A simulation thus costs one reset and the game's own steps. A state of such a game is either the root or the
-present position of the live game; the present position is never copied.
+A simulation resets the live game to the root at its first move and steps it from there, in the descent and in the playout. A
+simulation thus costs one reset and the game's own steps.
 
-An exception in a callback is stored: the state's player becomes FAILED, the search stops, and the planner raises the
-exception.
+A game whose steps may have chance names what followed a step. As long as every move has had one outcome, positions follow their
+moves at once. The first other outcome of a move raises ChanceFoundError: the search begins again with the game's new Rules, in
+which every step leads to a position of CHANCE.
 """
 
 from __future__ import annotations
@@ -20,26 +21,12 @@ from types import FrameType
 from typing import Any, Protocol
 
 import numpy as np
-from numba import types
 
-from ucd_envs.interface import Kernels
-from ucd_envs.kernels import (
-    FAILED,
-    IS_LEGAL,
-    KEY,
-    LEGAL_ACTIONS,
-    OVER,
-    PLAY,
-    PLAYOUT,
-    PLAYOUT_ACTION,
-    READ_PAYOFFS,
-    RESET,
-    kernel,
-    most_moves,
-)
-from ucd_envs.rng import below, draw
+from ucd_envs.foreign.kernels import CALLBACK, CONFIG, FOUND, KERNELS, LISTED, NO_CHANCE, STATE
+from ucd_envs.foreign.outcomes import Outcomes
+from ucd_envs.kernels import CHANCE, FAILED, OVER
 from ucd_envs.rules import Rules, State
-from ucd_envs.structs import array_at, by_address, configuration, fields, record
+from ucd_envs.structs import configuration, fields
 
 
 class Game(Protocol):
@@ -47,8 +34,13 @@ class Game(Protocol):
 
     players: int
     actions: int
+    """Number of actions, outcomes that the game lists among them."""
     max_plies: int
     """Limit on the plies that a search looks ahead. Longer games are cut there and paid by their present payoffs."""
+    outcomes: int
+    """The most outcomes of a step that are kept apart, 0 for a game whose steps have no chance."""
+    lists_outcomes: bool
+    """Whether chance is a player of the game: its outcomes are listed with probabilities, and steps have none."""
 
     def restart(self) -> None:
         """Resets the live game to the root."""
@@ -60,13 +52,19 @@ class Game(Protocol):
         """Returns a context in which random numbers from outside the game are those of the search. It puts them back."""
 
     def player(self) -> int:
-        """Returns the player to move, or -1 when the game is over."""
+        """Returns the player to move, CHANCE where the game lists outcomes, or -1 when the game is over."""
 
     def legal_actions(self) -> Sequence[int]:
-        """Returns the legal actions, ascending, at least one. Called only while the game goes on."""
+        """Returns the legal actions or the listed outcomes, ascending, at least one. Called only while the game goes on."""
+
+    def probabilities(self) -> Sequence[float]:
+        """Returns the probabilities of the listed outcomes, in their order."""
 
     def step(self, action: int) -> int:
-        """Plays a legal action. Returns the next player to move, or -1."""
+        """Plays a legal action. Returns the next player to move, as `player` does."""
+
+    def name(self) -> tuple[int, Hashable]:
+        """Returns the player to move, and a value that keeps apart what a step has led to."""
 
     def position(self) -> Hashable:
         """Returns a value that determines the future and the payoffs. Equal positions of one ply are searched as one."""
@@ -75,145 +73,21 @@ class Game(Protocol):
         """Returns each player's payoff in [0, 1] for the present position."""
 
 
-LIVE, PAID = -1, -2
+class ChanceFoundError(Exception):
+    """Raised at the first move that has had two outcomes.
+
+    root: a function that returns the state of the root with the game's new Rules, which have chance.
+    """
+
+    def __init__(self, root: Callable[[], State]) -> None:
+        super().__init__()
+        self.root = root
+
+
 MOST_KEYS = 1_000_000
 """Limit on numbered positions. Beyond it the numbering starts anew with the next search."""
-CONFIG = record(
-    ("legal_actions", np.uint64),
-    ("play", np.uint64),
-    ("position", np.uint64),
-    ("payoffs", np.uint64),
-    ("playout", np.uint64),
-    ("numbers", np.uint64),
-    ("bits", np.uint64),
-    ("shares", np.uint64),
-    ("room", np.int64),
-    ("max_plies", np.int64),
-    ("first_ply", np.int64),
-    ("epoch", np.uint64),
-)
-"""Addresses of the callbacks and of their buffers: actions, random bits, payoffs, [room] each. `first_ply` is the ply of the
-root."""
-STATE = record(("player", np.int32), ("ply", np.int32), ("place", np.int64))
-"""Fields of a state. `ply` counts from the first root of a numbering of positions. `place` is the number of the root, LIVE,
-or PAID when the payoffs are also written."""
-CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
-NUMBER, WORD, REAL = np.dtype(np.int32), np.dtype(np.uint64), np.dtype(np.float64)
-call = by_address(types.int64(types.int64, types.int64))
-U32 = np.uint64(32)
-LOW = np.int64(0xFFFFFFFF)
-
-
-@kernel(RESET)
-def reset(config, state):
-    """Writes the root, the last position to which the game was reset. Only a state made by the game itself is valid."""
-    s = fields(state, STATE)
-    s.player = OVER
-    s.ply = 0
-    s.place = LIVE
-
-
-@kernel(LEGAL_ACTIONS)
-def legal_actions(config, state, actions):
-    """Copies the actions that the callback has written."""
-    c, s = fields(config, CONFIG), fields(state, STATE)
-    if s.player < 0:
-        return 0
-    count = call(c.legal_actions, s.place, 0)
-    if count < 0:
-        s.player = FAILED
-        return 0
-    numbers = array_at(c.numbers, (c.room,), NUMBER)
-    for i in range(count):
-        actions[i] = numbers[i]
-    return count
-
-
-@kernel(IS_LEGAL)
-def is_legal(config, state, action):
-    """Returns whether the action is legal."""
-    c, s = fields(config, CONFIG), fields(state, STATE)
-    if s.player < 0:
-        return False
-    numbers = array_at(c.numbers, (c.room,), NUMBER)
-    found = False
-    for i in range(call(c.legal_actions, s.place, 0)):
-        found = found or numbers[i] == action
-    return found
-
-
-@kernel(PLAY)
-def play(config, state, action):
-    """Steps the live game, from the root if the state is the root."""
-    c, s = fields(config, CONFIG), fields(state, STATE)
-    if s.player == FAILED:
-        return
-    player = call(c.play, s.place, action)
-    s.place = LIVE
-    s.ply += 1
-    s.player = OVER if player >= 0 and s.ply - c.first_ply >= c.max_plies else player
-
-
-@kernel(READ_PAYOFFS)
-def payoffs(config, state, out):
-    """Copies the payoffs that the callback has written."""
-    c, s = fields(config, CONFIG), fields(state, STATE)
-    if s.player == FAILED or (s.place != PAID and call(c.payoffs, s.place, 0) < 0):
-        s.player = FAILED
-        return
-    shares = array_at(c.shares, (c.room,), REAL)
-    for player in range(out.size):
-        out[player] = shares[player]
-
-
-@kernel(KEY)
-def key(config, state, words):
-    """Writes the number of the position among those seen, and the number of the numbering."""
-    c, s = fields(config, CONFIG), fields(state, STATE)
-    number = np.int64(-1) if s.player == FAILED or c.room == 0 else call(c.position, s.place, s.ply)
-    if number < 0:
-        s.player = FAILED
-        number = np.int64(0)
-    words[0] = np.uint64(number)
-    words[1] = c.epoch
-
-
-@kernel(PLAYOUT)
-def playout(config, state, rng, trace):
-    """Plays random steps in one callback, which receives as many random words as it can need."""
-    c, s = fields(config, CONFIG), fields(state, STATE)
-    bits = array_at(c.bits, (c.room,), WORD)
-    first, second = rng[0], rng[1]
-    most = min(c.first_ply + c.max_plies - s.ply, most_moves(trace))
-    for i in range(most):
-        bits[i] = draw(rng) >> U32
-    rng[0], rng[1] = first, second
-    answer = np.int64(-1) if s.player == FAILED else call(c.playout, s.place, most)
-    if answer < 0:
-        s.player = FAILED
-        return 0
-    played = answer & LOW
-    numbers = array_at(c.numbers, (c.room,), NUMBER)
-    for i in range(played):
-        draw(rng)
-        if trace.size > 0:
-            trace[i] = numbers[i]
-    s.ply += np.int32(played)
-    player = (answer >> 32) - 1
-    s.player = OVER if s.ply == c.first_ply + c.max_plies else player
-    s.place = PAID if player == OVER else LIVE
-    return played
-
-
-@kernel(PLAYOUT_ACTION)
-def playout_action(config, state, rng):
-    """Returns a legal action, drawn uniformly, or -1 when the callback has failed."""
-    c, s = fields(config, CONFIG), fields(state, STATE)
-    count = np.int64(-1) if s.player == FAILED else call(c.legal_actions, s.place, 0)
-    if count <= 0:
-        s.player = FAILED
-        return np.int64(-1)
-    return np.int64(array_at(c.numbers, (c.room,), NUMBER)[below(rng, np.uint64(count))])
+UNNAMED = 2**62
+"""The first number of positions before an outcome is named."""
 
 
 def unhashable(key: Any, error: TypeError) -> TypeError:
@@ -230,12 +104,16 @@ ABSENT = CALLBACK(_absent)
 """The C function in place of every callback of a game that is elsewhere."""
 
 
+FUNCTIONS = ("legal_actions", "play", "position", "payoffs", "playout", "drawn")
+"""The callbacks, in the order of their addresses."""
+
+
 class AbsentGame:
     """A game of Python that stayed in another process: its facts are known, but nothing can be played or searched."""
 
-    def __init__(self, name: str, players: int, actions: int, max_plies: int) -> None:
+    def __init__(self, name: str, *facts: Any) -> None:
         self.name = name
-        self._facts = (name, players, actions, max_plies)
+        self._facts = (name, *facts)
 
     def facts(self) -> tuple[Callable[..., Rules], tuple[Any, ...]]:
         """Returns the function that makes these Rules, and its arguments."""
@@ -258,13 +136,22 @@ class AbsentGame:
 
 
 def rules_without_game(
-    name: str, players: int, actions: int, max_plies: int, config: np.ndarray | None = None, live: Any = None
+    name: str,
+    players: int,
+    actions: int,
+    max_plies: int,
+    chance: str = NO_CHANCE,
+    config: np.ndarray | None = None,
+    live: Any = None,
 ) -> Rules:
-    """Returns the Rules of a live game. Without a game they give its facts, but nothing can be played or searched."""
+    """Returns the Rules of a live game. Without a game they give its facts, but nothing can be played or searched.
+
+    chance: the form of its chance.
+    """
     if config is None:
         absent = ctypes.cast(ABSENT, ctypes.c_void_p).value
-        config = configuration(CONFIG, **dict.fromkeys(("legal_actions", "play", "position", "payoffs", "playout"), absent))
-        live = AbsentGame(name, players, actions, max_plies)
+        config = configuration(CONFIG, **dict.fromkeys(FUNCTIONS, absent))
+        live = AbsentGame(name, players, actions, max_plies, chance)
     return Rules(
         name=name,
         settings={},
@@ -274,12 +161,7 @@ def rules_without_game(
         config=config,
         state_bytes=STATE.itemsize,
         key_words=2,
-        kernels=Kernels(
-            *(reset, legal_actions, play, payoffs, key),
-            is_legal=is_legal,
-            playout=playout,
-            playout_action=playout_action,
-        ),
+        kernels=KERNELS[chance],
         action_name=lambda state, action: str(action),
         action_named=lambda state, text: int(text),
         live=live,
@@ -295,23 +177,46 @@ class Callbacks:
         self.epoch = 0
         self.base = 0
         self.keys: dict[tuple[Hashable, int], int] = {}
+        self.outcomes = Outcomes(game.outcomes)
         self.caught: BaseException | None = None
-        room = max(game.max_plies, game.actions, game.players) + 1
-        self._numbers, self._bits = (ctypes.c_int32 * room)(), (ctypes.c_uint64 * room)()
-        self._shares = (ctypes.c_double * room)()
+        self._unnamed = UNNAMED
+        self._root = self._here = -1
+        self._room = max(game.max_plies, game.actions, game.players) + 1
+        self._numbers, self._bits = (ctypes.c_int32 * self._room)(), (ctypes.c_uint64 * self._room)()
+        self._shares = (ctypes.c_double * self._room)()
         self._inside = False
         self._waiting: Callable[[], Any] | None = None
-        functions = (self._legal_actions, game.step, self._position, self._payoffs, self._playout)
+        functions = (
+            self._legal_actions,
+            self._play if game.outcomes == 0 else self._play_and_name,
+            self._position,
+            self._payoffs,
+            self._playout_with_outcomes if game.lists_outcomes else self._playout,
+            self._drawn,
+        )
         self._callbacks = [CALLBACK(self._guarded(function)) for function in functions]
-        addresses = [ctypes.cast(callback, ctypes.c_void_p).value or 0 for callback in self._callbacks]
-        addresses += [ctypes.addressof(array) for array in (self._numbers, self._bits, self._shares)]
-        names = list(CONFIG.names or ())[: len(addresses)]
-        config = configuration(CONFIG, room=room, max_plies=game.max_plies, epoch=0, **dict(zip(names, addresses, strict=True)))
-        self.rules = rules_without_game(name, game.players, game.actions, game.max_plies, config, self)
+        self._name = name
+        self._make_rules(LISTED if game.lists_outcomes else NO_CHANCE)
+
+    def _make_rules(self, chance: str) -> None:
+        """Makes the Rules for a form of chance."""
+        game, found = self.game, chance == FOUND
+        places = {
+            name: ctypes.cast(callback, ctypes.c_void_p).value or 0
+            for name, callback in zip(FUNCTIONS, self._callbacks, strict=True)
+        }
+        places |= {name: ctypes.addressof(getattr(self, f"_{name}")) for name in ("numbers", "bits", "shares")}
+        sizes = {"room": self._room, "max_plies": game.max_plies, "outcomes": game.outcomes if found else 0, "epoch": 0}
+        config = configuration(CONFIG, **places, **sizes)
+        actions = max(game.actions, game.outcomes if found else 0)
+        # A step with chance is two plies: the move, and what came of it.
+        plies = game.max_plies * (2 if found else 1)
+        self.rules = rules_without_game(self._name, game.players, actions, plies, chance, config, self)
         self._board = fields(self.rules.config, CONFIG)
 
     def begin(self) -> State:
-        """Returns the state of the root, to which the live game has just been reset. Earlier states become invalid."""
+        """Resets the live game to the root and returns the root's state. Earlier states become invalid."""
+        self.game.restart()
         self.place += 1
         self.caught = None
         key = self.game.position()
@@ -319,17 +224,25 @@ class Callbacks:
             hash(key)
         except TypeError as error:
             raise unhashable(key, error) from error
-        plies = range(self.base, self.base + self.game.max_plies + 1)
-        seen = next((ply for ply in plies if (key, ply) in self.keys), None) if len(self.keys) < MOST_KEYS else None
+        plies = range(self.base, self.base + self.rules.max_plies + 1)
+        few = max(len(self.keys), self.outcomes.places) < MOST_KEYS
+        seen = next((ply for ply in plies if (key, ply) in self.keys), None) if few else None
         if seen is None:
             self.epoch += 1
             self._board.epoch = self.epoch
             self.keys.clear()
+            self.outcomes.clear()
         self.base = seen or 0
-        self._board.first_ply = self.base
+        if self.game.outcomes:
+            self._root = self._here = self.outcomes.root(self.keys.get((key, self.base)))
         data = np.zeros(1, STATE)
         data["player"], data["ply"], data["place"] = self.game.player(), self.base, self.place
         return State.trusted(self.rules, data.tobytes())
+
+    def _again(self) -> State:
+        """Returns the state of the root once more, with the present Rules."""
+        with self.game.apart():
+            return self.begin()
 
     def reseed(self, seed: int) -> None:
         """Begins a new sequence of random numbers for a search."""
@@ -342,6 +255,8 @@ class Callbacks:
 
     def mover_after(self, state: State, moves: Iterable[int]) -> int:
         """Returns the player to move after moves from the root. Raises ValueError when the game has another root by now."""
+        if state.rules.has_chance and self.game.outcomes:
+            return self._mover_after_outcomes(list(moves))
         with self.game.apart():
             self._go_to(int(np.frombuffer(state.data, STATE)["place"][0]))
             player = self.game.player()
@@ -349,10 +264,21 @@ class Callbacks:
                 player = self.game.step(move)
             return player
 
+    def _mover_after_outcomes(self, moves: list[int]) -> int:
+        """Returns the player to move after moves and the numbers of their outcomes, in turn."""
+        if len(moves) % 2:
+            return CHANCE
+        place, player = self._root, self.game.player()
+        for action, number in zip(moves[::2], moves[1::2], strict=True):
+            (player, _), place = self.outcomes.named(place, action, number)
+        return OVER if len(moves) >= self.rules.max_plies else player
+
     def facts(self) -> tuple[Callable[..., Rules], tuple[Any, ...]]:
         """Returns a function and its arguments that make Rules with the same facts in another process. The game itself is
         not sent."""
-        return rules_without_game, (self.rules.name, self.rules.players, self.rules.actions, self.rules.max_plies)
+        rules = self.rules
+        chance = next(form for form, kernels in KERNELS.items() if kernels.completed() == rules.kernels)
+        return rules_without_game, (rules.name, rules.players, rules.actions, rules.max_plies, chance)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -406,14 +332,41 @@ class Callbacks:
     def _legal_actions(self, _: int) -> int:
         actions = self.game.legal_actions()
         self._numbers[: len(actions)] = list(actions)
+        if self.game.lists_outcomes and self.game.player() == CHANCE:
+            self._shares[: len(actions)] = list(self.game.probabilities())
         return len(actions)
 
+    def _play(self, action: int) -> int:
+        return self.game.step(action) + 1
+
+    def _play_and_name(self, action: int) -> int:
+        """Plays a move; returns the number of what followed beside the next player. Behind a playout nothing is named."""
+        player = self.game.step(action)
+        if self._here < 0:
+            return player + 1
+        name = self.game.name()
+        try:
+            number, self._here = self.outcomes.after(self._here, action, name)
+        except TypeError as error:
+            raise unhashable(name, error) from error
+        if number > 0 and not self.rules.has_chance:
+            self.outcomes.clear()
+            self._make_rules(FOUND)
+            raise ChanceFoundError(self._again)
+        return number << 32 | (player + 1)
+
     def _position(self, ply: int) -> int:
+        if ply < 0:
+            self._unnamed += 1
+            return self._unnamed
         key = self.game.position()
         try:
-            return self.keys.setdefault((key, ply), len(self.keys))
+            number = self.keys.setdefault((key, ply), len(self.keys))
         except TypeError as error:
             raise unhashable(key, error) from error
+        if self._here >= 0:
+            self._here = self.outcomes.same(number, self._here)
+        return number
 
     def _payoffs(self, _: int) -> int:
         shares = self._shares
@@ -425,10 +378,38 @@ class Callbacks:
         bits, numbers = self._bits, self._numbers
         legal_actions, step = self.game.legal_actions, self.game.step
         played, player = 0, self.game.player()
+        self._here = -1
         while player >= 0 and played < most:
             actions = legal_actions()
             action = actions[(bits[played] * len(actions)) >> 32]
             numbers[played] = player << 16 | action  # as move_of does
+            player = step(action)
+            played += 1
+        if player < 0:
+            self._payoffs(0)
+        return max(player + 1, 0) << 32 | played
+
+    def _drawn(self, word: int) -> int:
+        """Returns a listed outcome for a random number of 32 bits."""
+        outcomes = self.game.legal_actions()
+        left = word / 2**32
+        for outcome, probability in zip(outcomes, self.game.probabilities(), strict=True):
+            left -= probability
+            if left < 0:
+                return outcome
+        return outcomes[-1]
+
+    def _playout_with_outcomes(self, most: int) -> int:
+        bits, numbers = self._bits, self._numbers
+        legal_actions, step = self.game.legal_actions, self.game.step
+        played, player = 0, self.game.player()
+        while player >= 0 and played < most:
+            if player == CHANCE:
+                action = self._drawn(bits[played])
+            else:
+                actions = legal_actions()
+                action = actions[(bits[played] * len(actions)) >> 32]
+            numbers[played] = player << 16 | action
             player = step(action)
             played += 1
         if player < 0:
@@ -440,3 +421,4 @@ class Callbacks:
         if place != self.place:
             raise ValueError("this environment has been searched from another root since: search it again")
         self.game.restart()
+        self._here = self._root

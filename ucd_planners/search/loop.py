@@ -144,7 +144,7 @@ def select(rules, search, graph, sim):
         trail[1, length] = number
         trail[2, length] = choice
         length += 1
-        trail[0, length] = -1
+        trail[0, length] = trail[2, length] = -1
         player = fields(position, HEADER).player
         if player < 0 or is_no_player(rules, player):
             return np.int64(DONE if FAILED <= player < 0 else NO_PLAYER)

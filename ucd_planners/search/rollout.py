@@ -36,20 +36,27 @@ def is_no_player(rules, player):
 
 @kernel()
 def outcome(rules, graph, sim, node, may_add):
-    """Draws an outcome of a chance node; returns its place in the node's list, -1 where no edge may be added, UNLISTED
-    for one that is not there.
+    """Draws an outcome of a chance node; returns its place in the node's list, -1 where the descent ends, UNLISTED for one
+    that is not there.
     """
     source, action = nodes(graph)[node], np.int64(rules.draw(rules.config, state(sim), rng(sim)))
     first, expanded = np.int64(source.first_action), np.int64(source.expanded)
     for choice in range(np.int64(source.legal)):
         if actions(graph)[first + choice] == action:
-            return np.int64(choice if choice < expanded or may_add else -1)
-    return np.int64(UNLISTED)
+            if choice < expanded or may_add:
+                return np.int64(choice)
+            # The playout begins with this outcome: another draw would make those with edges too frequent.
+            path(sim)[2, sim.traced.length] = action
+            return np.int64(-1)
+    return np.int64(UNLISTED if action >= 0 else -1)
 
 
 @kernel()
 def rollout(rules, search, graph, sim):
     """Plays the rest of the game and reads the payoffs; or leaves the leaf to a value from outside."""
+    known = np.int64(path(sim)[2, sim.path.length])
+    if known >= 0:
+        move(rules, sim, known)
     if player_of(sim) >= 0:
         if search.evaluates:
             return np.int64(NEEDS_EVALUATION)
@@ -202,11 +209,12 @@ def rollout_into_graph(rules, search, graph, sim):
             return np.int64(STOPPED)
         number = edge_of(graph, node, action)
         if number < 0:
-            return unknown
+            return rollout(rules, search, graph, sim) if action == -1 and unknown == NO_DRAW else unknown
         move(rules, sim, action)
         trail[0, length] = node
         trail[1, length] = number
         length += 1
+        trail[2, length] = -1
         sim.path.length = length
         if player_of(sim) < 0:
             edges(graph)[number].target = FINISHED
