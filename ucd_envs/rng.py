@@ -28,7 +28,7 @@ def seeded(*entropy: int) -> np.ndarray:
         while number := number >> 32:
             parts.append(number & 0xFFFFFFFF)
     words: np.ndarray = np.random.SeedSequence(np.array(parts, np.uint32)).generate_state(2, np.uint64)
-    return words if words.any() else np.ones(2, np.uint64)
+    return words if words[0] or words[1] else np.ones(2, np.uint64)
 
 
 def unforeseen() -> int:

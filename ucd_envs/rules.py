@@ -294,16 +294,18 @@ class State:
     @property
     def words(self) -> bytes:
         """Returns the key of the position as its game writes it: [key_words] uint64."""
-        if self._words is None:
-            room = np.zeros(self.rules.key_words + SLACK, np.uint64)
-            words = room[: self.rules.key_words]
-            self.rules.kernels.key(self.rules.config, self.array(), words)
+        words = self._words
+        if words is None:
+            count = self.rules.key_words
+            room = np.zeros(count + SLACK, np.uint64)
+            self.rules.kernels.key(self.rules.config, self.array(), room[:count])
             self._raise_caught()
-            if room[len(words) :].any():
-                raise RuntimeError(f"key of {self.rules} writes more than {len(words)} words")
-            object.__setattr__(self, "_words", words.tobytes())
-            return words.tobytes()
-        return self._words
+            written = room.tobytes()
+            if written[8 * count :] != bytes(8 * SLACK):
+                raise RuntimeError(f"key of {self.rules} writes more than {count} words")
+            words = written[: 8 * count]
+            object.__setattr__(self, "_words", words)
+        return words
 
     @property
     def key(self) -> bytes:

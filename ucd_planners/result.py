@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numba import types
 
+from ucd_envs.kernels import BYTES, kernel
 from ucd_envs.rng import below
 from ucd_envs.rules import Rules, State
+from ucd_envs.structs import fields
 from ucd_planners.graph_view.searched import Searched
 from ucd_planners.intervals import wilson
-from ucd_planners.search.graph import FINISHED
+from ucd_planners.search.graph import FINISHED, GRAPH, edges, nodes
 from ucd_planners.search.storage import Graph
 
 
@@ -153,14 +156,27 @@ def chosen(graphs: list[Graph], final_move: str, rng: np.ndarray) -> int:
     """Returns the action that the final rule chooses."""
     if final_move == "visits" and len(graphs) == 1:
         # One most visited action needs no sums and no tie to break: most of the time of a search of few playouts.
-        block = graphs[0].block(graphs[0].root)
-        edges = graphs[0].edges[block]
-        counts = edges["visits"]
-        first = counts.argmax()
-        if (counts == counts[first]).sum() == 1 and not (edges["target"] == FINISHED).any():
-            return int(edges["action"][first])
+        action = only_most_visited(graphs[0].header)
+        if action >= 0:
+            return int(action)
     actions, visits, _, values, wins = _root_statistics(graphs)
     return int(actions[_place(final_move, visits, values, wins, rng)])
+
+
+@kernel(types.int64(BYTES))
+def only_most_visited(graph_bytes):
+    """Returns the root's most visited action, -1 where several are or where a move has ended the game and may be a win."""
+    graph = fields(graph_bytes, GRAPH)
+    root, records = nodes(graph)[graph.root], edges(graph)
+    first, count, best, ties = np.int64(root.first_edge), np.int64(root.expanded), np.int64(-1), 0
+    for number in range(first, first + count):
+        if records[number].target == FINISHED:
+            return np.int64(-1)
+        if best < 0 or records[number].visits > records[best].visits:
+            best, ties = np.int64(number), 0
+        elif records[number].visits == records[best].visits:
+            ties += 1
+    return np.int64(records[best].action) if best >= 0 and ties == 0 else np.int64(-1)
 
 
 def winning(graph: Graph) -> np.ndarray:
@@ -190,11 +206,11 @@ def _root_statistics(graphs: list[Graph]) -> tuple[np.ndarray, np.ndarray, np.nd
     wins = np.zeros(len(actions), bool)
     for graph in graphs:
         block = graph.block(graph.root)
-        edges = graph.edges[block]
-        place = np.searchsorted(actions, edges["action"])
-        visits[place] += edges["visits"]
+        tried = graph.edges[block]
+        place = np.searchsorted(actions, tried["action"])
+        visits[place] += tried["visits"]
         wins[place] |= winning(graph)
-        totals[place] += np.where(edges["visits"] > 0, edges["visits"] * graph.mean_value[block], 0.0)
+        totals[place] += np.where(tried["visits"] > 0, tried["visits"] * graph.mean_value[block], 0.0)
     with np.errstate(invalid="ignore"):
         values = totals / visits
     return actions, visits, totals, values, wins
