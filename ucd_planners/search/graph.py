@@ -20,10 +20,10 @@ from ucd_envs.kernels import kernel
 from ucd_envs.structs import BLOCK, array_at, record
 
 NODE = record(
-    ("first_edge", np.int32),
-    ("first_action", np.int32),
+    ("first_edge", np.int32),  # only edges 0 to expanded - 1 of the block are initialised
+    ("first_action", np.int32),  # the list never moves; only untried actions change places
     ("first_in", np.int64),
-    ("ply", np.int32),
+    ("ply", np.int32),  # 0 for all in a graph with cycles
     ("legal", np.uint16),
     ("expanded", np.uint16),
     ("room", np.uint16),
@@ -59,10 +59,10 @@ parameters."""
 GRAPH_RECORD = from_dtype(GRAPH)
 """A graph in the signature of a kernel."""
 
-NONE, FINISHED = -1, -2
+NONE, FINISHED = -1, -2  # every other target is a node, so target >= 0 asks for one
 """Targets of an edge without a node: none so far, and the end of the game."""
 REAL, SINGLE, INDEX, WORD, ACTION = (np.dtype(kind) for kind in (np.float64, np.float32, np.int32, np.uint64, np.uint16))
-LOW = np.int64(0xFFFF)
+LOW = np.int64(0xFFFF)  # a place in a block has 16 bits
 NODE_BYTES, EDGE_BYTES, REAL_BYTES = np.uint64(NODE.itemsize), np.uint64(EDGE.itemsize), np.uint64(8)
 
 
@@ -75,6 +75,7 @@ def nodes(graph):
 @kernel(inline=True)
 def node_stats(graph):
     """[nodes.room, nodes.columns] float64: the exploration scale, then the selection's own."""
+    # Arrays of a block follow one another, each of `room` rows.
     address = graph.nodes.address + np.uint64(graph.nodes.room) * NODE_BYTES
     return array_at(address, (graph.nodes.room, graph.nodes.columns), REAL)
 
@@ -88,7 +89,7 @@ def edges(graph):
 @kernel(inline=True)
 def mean_value(graph):
     """[edges.room] float64: the mean payoff that selection sees, for the source's mover."""
-    address = graph.edges.address + np.uint64(graph.edges.room) * EDGE_BYTES
+    address = graph.edges.address + np.uint64(graph.edges.room) * EDGE_BYTES  # rows of all arrays have the number of their edge
     return array_at(address, (graph.edges.room,), REAL)
 
 
@@ -153,11 +154,11 @@ def parameters(graph, layout):
 @kernel(inline=True)
 def merges(graph):
     """Whether positions share nodes."""
-    return graph.slots.room > 0
+    return graph.slots.room > 0  # a tree has no table, and none gets one later
 
 
 @kernel(inline=True)
 def edge_in(graph, reference):
     """The source and the number of an edge in a list of edges into a node."""
-    source = reference >> 16
+    source = reference >> 16  # it names a place in the block, since blocks move
     return source, np.int64(nodes(graph)[source].first_edge) + (reference & LOW)

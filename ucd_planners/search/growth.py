@@ -59,16 +59,16 @@ def ply_of(search, sim):
 def add_node(graph, words, mover, ply):
     """Adds a position without edges; returns its node. Needs room for one node."""
     node = graph.nodes.length
-    graph.nodes.length += 1
+    graph.nodes.length += 1  # nodes are never taken away, so a number stays a node
     made = nodes(graph)[node]
     made.first_edge = 0
     made.first_action = 0
-    made.first_in = -1
+    made.first_in = -1  # no edge leads here until `link`
     made.ply = ply
-    made.legal = 0
+    made.legal = 0  # its actions are listed at the first choice there
     made.expanded = 0
     made.room = 0
-    made.mover = mover
+    made.mover = mover  # OVER never: ends of games have no node
     for column in range(graph.nodes.columns):
         node_stats(graph)[node, column] = 0.0
     for column in range(graph.node_actions.columns):
@@ -117,6 +117,7 @@ def insert_all(graph):
 @kernel()
 def lookup(graph, words, ply):
     """Returns the node of a position, or -1."""
+    # A free slot ends the search, and there always is one.
     slot = place_in(graph, (words, ply), slot_of(graph, words, ply), np.uint64(graph.slots.room), is_other)
     return np.int64(transpositions(graph)[slot]) - 1
 
@@ -136,14 +137,14 @@ def is_other(graph, slot, position):
 @kernel()
 def larger_room(expanded, legal):
     """Places in the block that follows one of `expanded` places: half as many again, at most `legal`."""
-    return min(expanded + (expanded >> 1) + 1, legal)
+    return min(expanded + (expanded >> 1) + 1, legal)  # so edges are copied about twice each
 
 
 @kernel()
 def add_edge(graph, node, choice):
     """Expands the untried action at place `choice` of a node's list; returns its edge. Needs room for a larger block."""
     source, listed = nodes(graph)[node], actions(graph)
-    expanded = np.int64(source.expanded)
+    expanded = np.int64(source.expanded)  # places below are edges in order, places from it on are untried
     if expanded == source.room:
         move_block(graph, source, larger_room(expanded, np.int64(source.legal)))
     # The expanded actions stay in front, in the order of their edges: place i of the list is the action of edge i.
@@ -156,11 +157,11 @@ def add_edge(graph, node, choice):
         given[a, i], given[b, i] = given[b, i], given[a, i]
     number = np.int64(source.first_edge) + expanded
     source.expanded = expanded + 1
-    graph.edge_count += 1
+    graph.edge_count += 1  # edges in use, while edges.length counts places of blocks
     edge = edges(graph)[number]
-    edge.visits = 0
+    edge.visits = 0  # 1 or more as soon as the simulation has backed up
     edge.leaf_visits = 0
-    edge.target = NONE
+    edge.target = NONE  # until `link` or the end of the game
     edge.next_in = -1
     edge.action = action
     for column in range(graph.edges.columns):
@@ -175,7 +176,7 @@ def move_block(graph, source, room):
     blocks, records = free_blocks(graph), edges(graph)
     if blocks[room] >= 0:
         first = np.int64(blocks[room])
-        blocks[room] = records[first].target
+        blocks[room] = records[first].target  # its first edge held the next free block
     else:
         first = graph.edges.length
         graph.edges.length += room
@@ -188,7 +189,7 @@ def move_block(graph, source, room):
         records[old].target = blocks[source.room]
         blocks[source.room] = old
     source.first_edge = first
-    source.room = room
+    source.room = room  # an edge more needs no move while expanded < room
 
 
 @kernel()
@@ -207,7 +208,7 @@ def link(graph, node, number, target):
     edge, into = edges(graph)[number], nodes(graph)[target]
     edge.target = target
     edge.next_in = into.first_in
-    into.first_in = node << 16 | (number - nodes(graph)[node].first_edge)
+    into.first_in = node << 16 | (number - nodes(graph)[node].first_edge)  # the last link comes first in the list
 
 
 @kernel()
@@ -251,7 +252,7 @@ def list_actions(rules, search, graph, sim, node):
     elif search.has_initial:
         values = initial_stats(graph)[first : first + count]
         search.initial(rules.config, state(sim), sim, memory_of(sim.initial_memory), found[:count], values)
-    graph.actions.length += count
+    graph.actions.length += count  # from here on the list counts, so that a kernel that failed before has left nothing
     nodes(graph)[node].first_action = first
     nodes(graph)[node].legal = count
     return np.int64(DONE)
@@ -266,7 +267,7 @@ def link_or_add(rules, search, graph, sim, source, number):
         rules.key(rules.config, state(sim), key(sim))
     if not merges(graph):
         node = add_node(graph, key(sim), player, ply)
-        edges(graph)[number].target = node
+        edges(graph)[number].target = node  # a tree: each edge has a node of its own, and no list of edges leads back
         return node
     node = lookup(graph, key(sim), ply)
     if node >= 0:

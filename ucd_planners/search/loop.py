@@ -70,7 +70,7 @@ def simulate(rules, search, root, graph, sim):
     start = rng(sim)[0], rng(sim)[1]
     position = state(sim)
     for i in range(root.size):
-        position[i] = root[i]
+        position[i] = root[i]  # the root itself is never played on
     status = select(rules, search, graph, sim)
     # Every move of the descent is an edge of the path; a playout into the graph will lengthen both.
     sim.leaf_depth = sim.path.length = sim.traced.length
@@ -92,7 +92,7 @@ def simulate(rules, search, root, graph, sim):
 def end(search, graph, sim):
     """Backs up the payoffs and lets the policies learn."""
     search.backup(graph, sim)
-    graph.playouts += 1
+    graph.playouts += 1  # after the backup: the two are never apart when the loop stops
     status = np.int64(DONE)
     for policy in range(search.policies):
         if not search.learn[policy](sim, memory_of(policies(sim)[policy].memory)):
@@ -106,7 +106,7 @@ def end(search, graph, sim):
 def select(rules, search, graph, sim):
     """Plays from the root on by the selection until a leaf is reached; every move is an entry of the path."""
     # Nothing but a tree's second visits changes the graph here: a status other than DONE leaves it as good as untouched.
-    sim.traced.length = 0
+    sim.traced.length = 0  # a simulation that comes again begins with an empty path
     trail, position, config = path(sim), state(sim), rules.config
     node, length, fresh, most = np.int64(graph.root), np.int64(0), np.int64(0), np.int64(sim.path.room) - 1
     while True:
@@ -149,7 +149,7 @@ def select(rules, search, graph, sim):
         if player < 0 or is_no_player(rules, player):
             return np.int64(DONE if FAILED <= player < 0 else NO_PLAYER)
         if number >= 0:
-            node = np.int64(edges(graph)[number].target)
+            node = np.int64(edges(graph)[number].target)  # never FINISHED here, for the player is one
             if node < 0:
                 # A tree's edge gets its node at the second visit.
                 if graph.nodes.length == graph.nodes.room:
@@ -191,7 +191,7 @@ def expand(search, graph, sim):
         node = np.int64(trail[0, depth])
         number = add_edge(graph, node, np.int64(trail[2, depth]))
         trail[1, depth] = number
-        known = np.int64(trail[0, depth + 1])
+        known = np.int64(trail[0, depth + 1])  # of a new position -1, as of one that ended
         # Only the last edge of a path can be new and lead to no known node.
         if known >= 0:
             link(graph, node, number, known)

@@ -32,7 +32,7 @@ NUMBERS = types.int32[:, ::1]
 def node_of(graph, key, ply):
     """Returns the node of a position, or -1. In a tree, where it can have several, the one with the most visits below it."""
     g = fields(graph, GRAPH)
-    if merges(g):
+    if merges(g):  # a table holds each position once
         return lookup(g, key, ply)
     best, most = np.int64(-1), np.int64(-1)
     for node in range(g.nodes.length):
@@ -60,7 +60,7 @@ def survey(graph, numbers, counted):
     for node in range(g.nodes.length):
         numbers[0, node] = -1
     numbers[1, 0] = g.root
-    numbers[0, g.root] = 0
+    numbers[0, g.root] = 0  # the root is node 0 of the new graph
     # Breadth first: numbers[1, :count] is the queue of found nodes and their new order at once, with the root in front.
     count, expanded, listed, place = np.int64(1), np.int64(0), np.int64(0), 0
     while place < count:
@@ -70,7 +70,7 @@ def survey(graph, numbers, counted):
         listed += np.int64(source.legal)
         for number in range(first, first + np.int64(source.expanded)):
             target = np.int64(edges(g)[number].target)
-            if target >= 0 and numbers[0, target] < 0:
+            if target >= 0 and numbers[0, target] < 0:  # each node is queued once, also in a graph with cycles
                 numbers[0, target] = count
                 numbers[1, count] = target
                 count += 1
@@ -84,13 +84,13 @@ def copy_reachable(old, new, numbers, counted):
     g, into = fields(old, GRAPH), fields(new, GRAPH)
     for node in range(counted[0]):
         source = np.int64(numbers[1, node])
-        copy_node(g, into, source, node)
+        copy_node(g, into, source, node)  # in the new order, so blocks and lists lie in the order of the search
         first = np.int64(nodes(into)[node].first_edge)
         for i in range(np.int64(nodes(g)[source].expanded)):
             copy_edge(g, np.int64(nodes(g)[source].first_edge) + i, into, first + i)
             target = np.int64(edges(into)[first + i].target)
             if target >= 0:
-                edges(into)[first + i].target = numbers[0, target]
+                edges(into)[first + i].target = numbers[0, target]  # a target of a kept node is kept
     # Lists of edges into a node name their sources by number, so they follow when every node has its new one.
     into.nodes.length, into.edge_count = counted[0], counted[1]
     leading = np.int64(0)
@@ -122,7 +122,7 @@ def copy_node(g, into, source, node):
         actions(into)[into.actions.length + i] = actions(g)[first + i]
         for column in range(g.actions.columns):
             initial_stats(into)[into.actions.length + i, column] = initial_stats(g)[first + i, column]
-    into.edges.length += np.int64(made.expanded)
+    into.edges.length += np.int64(made.expanded)  # blocks without gaps: nothing is free
     into.actions.length += np.int64(made.legal)
 
 
@@ -130,7 +130,7 @@ def copy_node(g, into, source, node):
 def copy_edges_in(g, into, numbers, old, new):
     """Copies the list of edges into a node, without those from nodes that are not kept; returns how many are left."""
     count, last = 0, np.int64(-1)
-    nodes(into)[new].first_in = -1
+    nodes(into)[new].first_in = -1  # sources that are gone leave the list
     reference = nodes(g)[old].first_in
     while reference >= 0:
         source, number = edge_in(g, reference)

@@ -54,7 +54,7 @@ def outcome(rules, graph, sim, node, may_add):
 @kernel()
 def rollout(rules, search, graph, sim):
     """Plays the rest of the game and reads the payoffs; or leaves the leaf to a value from outside."""
-    known = np.int64(path(sim)[2, sim.path.length])
+    known = np.int64(path(sim)[2, sim.path.length])  # 0 or more only where the path ended at a chance node
     if known >= 0:
         move(rules, sim, known)
     if player_of(sim) >= 0:
@@ -66,7 +66,7 @@ def rollout(rules, search, graph, sim):
         else:
             status = play_on(rules, search, sim, trace(sim)[sim.traced.length :])
         if status == DONE and player_of(sim) >= 0:
-            status = np.int64(NO_COUNT)
+            status = np.int64(NO_COUNT)  # a playout that leaves the game unfinished
         if status != DONE:
             return status
     return read_payoffs(rules, sim)
@@ -79,14 +79,14 @@ def play_on(rules, search, sim, room):
     Returns DONE, or the status for moves that it cannot have made.
     """
     ply = fields(state(sim), HEADER).ply
-    count = rules.playout(rules.config, state(sim), rng(sim), room)
+    count = rules.playout(rules.config, state(sim), rng(sim), room)  # it may leave only player and payoffs valid
     if player_of(sim) == FAILED:
         return np.int64(STOPPED)
     if count < 0 or (count == 0 and player_of(sim) >= 0) or (room.size > 0 and count > room.size):
         return np.int64(NO_COUNT)
     # Moves are counted even where they are not traced: `leaf_depth` and the count tell the plies of the playout.
     first = np.int64(sim.traced.length)
-    sim.traced.length = first + count
+    sim.traced.length = first + count  # entries from first on are the playout's own
     return check_moves(rules, sim, ply, first, count) if search.guarded else np.int64(DONE)
 
 
@@ -109,7 +109,7 @@ def check_moves(rules, sim, ply, first, count):
 @kernel()
 def read_payoffs(rules, sim):
     """Reads the payoffs of the game that has ended."""
-    rules.payoffs(rules.config, state(sim), payoffs(sim))
+    rules.payoffs(rules.config, state(sim), payoffs(sim))  # of every player, so that no sign has to be turned
     return np.int64(STOPPED if player_of(sim) == FAILED else DONE)
 
 
@@ -119,7 +119,7 @@ def follow_policies(rules, search, graph, sim):
 
     Moves for which no policy is asked are played together by the game's own playout, which is faster.
     """
-    most = np.int64(sim.path.room) - 1
+    most = np.int64(sim.path.room) - 1  # no game of the rules is longer
     while player_of(sim) >= 0:
         # The draws of moves without a policy come first, so the moves between two suggestions are one call of the game.
         asked, more = policies_asked(search, sim), np.int64(0)
@@ -166,7 +166,7 @@ def suggested_action(rules, search, graph, sim, asked):
             listing, playable, memory = rules.playout_actions, rules.is_playable, memory_of(known.memory)
             action = search.suggest[policy](listing, playable, rules.config, state(sim), graph, sim, memory, rng(sim))
             if action >= 0:
-                known.suggested += 1
+                known.suggested += 1  # counted for profiles, and read by nothing in the search
                 if search.guarded and (action >= rules.actions or not rules.is_legal(rules.config, state(sim), action)):
                     return np.int64(NOT_PLAYABLE)
                 return action
@@ -186,7 +186,7 @@ def plies_to_add(search, graph, sim):
 def rollout_into_graph(rules, search, graph, sim):
     """Plays the rest of the game, its positions as nodes and its moves as edges of the path. Needs room for all of it."""
     trail, length = path(sim), np.int64(sim.path.length)
-    number = np.int64(trail[1, length - 1])
+    number = np.int64(trail[1, length - 1])  # the last edge of the descent, whose target may be unknown
     while player_of(sim) >= 0:
         # The path grows by the edge just made; its target becomes a node when the next move is played from it.
         node = np.int64(edges(graph)[number].target)
@@ -217,7 +217,7 @@ def rollout_into_graph(rules, search, graph, sim):
         trail[2, length] = -1
         sim.path.length = length
         if player_of(sim) < 0:
-            edges(graph)[number].target = FINISHED
+            edges(graph)[number].target = FINISHED  # no node, so nothing is ever chosen there
         elif is_no_player(rules, player_of(sim)):
             return np.int64(NO_PLAYER)
     return read_payoffs(rules, sim)
@@ -234,5 +234,5 @@ def edge_of(graph, node, action):
             return np.int64(number)
     for choice in range(expanded, legal):
         if actions(graph)[source.first_action + choice] == action:
-            return add_edge(graph, node, np.int64(choice))
+            return add_edge(graph, node, np.int64(choice))  # room for it was made sure of, for every ply of the playout
     return np.int64(-1)

@@ -118,8 +118,8 @@ def move(rules, sim, action):
     moves, position = trace(sim), state(sim)
     if moves.size > 0:
         moves[sim.traced.length] = move_of(fields(position, HEADER).player, action)
-    sim.traced.length += 1
-    rules.play(rules.config, position, action)
+    sim.traced.length += 1  # also where moves are not traced: it is the ply below the root
+    rules.play(rules.config, position, action)  # the action is legal: it was listed, drawn or checked
 
 
 @kernel(inline=True)
@@ -150,7 +150,8 @@ def pending(graph, sim):
 def begin_backup(graph, sim):
     """Starts a backup: a new stamp, and the places of the arrays, which move when the graph gets more room."""
     begun, room = scratch(sim), np.uint64(graph.nodes.room)
-    begun.stamp += 1
+    begun.stamp += 1  # 64 bits: it never comes round to an old one
+    # Behind the fixed part, which a selection may use for notes.
     begun.marks = sim.scratch.address + np.uint64(sim.scratch.length)
     begun.frontier = begun.marks + room * MARK_BYTES
     begun.pending = begun.frontier + room * np.uint64(8)
@@ -176,7 +177,7 @@ class Sim:
         self.record: Any = self.header.view(SIM)[0]
         self.guarded = guarded
         self._kept: dict[str, np.ndarray] = {}
-        plies = rules.max_plies + 1
+        plies = rules.max_plies + 1  # one more than any path: its end has a place too
         self.state = self._block("state", rules.state_bytes, BYTE)
         self.rng = self._block("rng", 2, WORD)
         self.key = self._block("key", rules.key_words, WORD)
@@ -204,7 +205,7 @@ class Sim:
         old = self._kept["scratch"][:fixed]
         scratch = self._block("scratch", fixed + rows * each, BYTE)
         if len(old) == fixed:
-            scratch[:fixed] = old
+            scratch[:fixed] = old  # the stamp among it goes on, so marks of zeros are old ones
         self.scratch_rows, self.record.scratch.length = rows, fixed
 
     def damaged(self) -> str:
@@ -213,10 +214,10 @@ class Sim:
 
     def _block(self, name: str, size: int, dtype: np.dtype[Any]) -> np.ndarray:
         kept = np.zeros(size * dtype.itemsize + STRIP, np.uint8)
-        kept[-STRIP:] = STRIP_BYTE
+        kept[-STRIP:] = STRIP_BYTE  # a kernel that writes past its block is found by `damaged`
         self._kept[name] = kept
         array = kept[:-STRIP].view(dtype)
-        self._place(getattr(self.record, name), array)
+        self._place(getattr(self.record, name), array)  # the array must live as long as the record
         return array
 
     def _guarded(self, name: str, memory: np.ndarray) -> np.ndarray:

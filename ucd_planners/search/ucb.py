@@ -22,7 +22,7 @@ from ucd_planners.search.sim import rng
 @kernel(fastmath={"nnan", "nsz"})
 def largest(means, chances, scale, first, count):
     """The largest bound of a block of edges. The flags let LLVM compare several at once; there is no NaN here."""
-    best = means[first] + scale * chances[first]
+    best = means[first] + scale * chances[first]  # every edge of the block has a visit, so no bound is NaN
     for i in range(first + np.uint64(1), first + count):
         value = means[i] + scale * chances[i]
         best = value if value > best else best
@@ -69,8 +69,8 @@ def best(graph, node, rng):
         if means[i] + scale * chances[i] == most:
             if rank == np.uint64(0):
                 return np.int64(i - first)
-            rank -= np.uint64(1)
-    return np.int64(0)
+            rank -= np.uint64(1)  # equals in front of the drawn one
+    return np.int64(0)  # never reached: rank < equals
 
 
 @kernel(SELECT)
@@ -82,7 +82,7 @@ def select_with_initial(graph, sim, node, may_add):
     An untried action without initial statistics has the bound `first_play_urgency`; among equals each has the same probability.
     """
     expanded = np.uint64(nodes(graph)[node].expanded)
-    legal = np.uint64(nodes(graph)[node].legal) if may_add else expanded
+    legal = np.uint64(nodes(graph)[node].legal) if may_add else expanded  # places from expanded on are untried
     first, listed = np.uint64(nodes(graph)[node].first_edge), np.uint64(nodes(graph)[node].first_action)
     given, records, means, chances = initial_stats(graph), edges(graph), mean_value(graph), exploration(graph)
     scale, most, equals, choice = node_stats(graph)[node, 0], -np.inf, np.uint64(0), -1
@@ -111,4 +111,4 @@ def scale_of(c, parent_visits):
 @kernel()
 def exploration_of(visits):
     """1 / sqrt(n)."""
-    return 1.0 / math.sqrt(visits)
+    return 1.0 / math.sqrt(visits)  # never of 0: an edge is on the path that made it

@@ -70,16 +70,16 @@ def backup(graph, sim):
         add_to_path(graph, sim, p)
         return
     begin_backup(graph, sim)
-    changed, above, count = 0, 1, 0
+    changed, above, count = 0, 1, 0  # two sides of the frontier, which change places at each ply
     leaf = np.int64(edges(graph)[trail[1, length - 1]].target)
     if p.at_nodes and leaf >= 0:
         add_leaf_playout_to_node(graph, sim, p, leaf, paid)
         count = 1
-    for depth in range(length - 1, -1, -1):
+    for depth in range(length - 1, -1, -1):  # upward: sums below are right before an edge reads them
         number, source = np.int64(trail[1, depth]), np.int64(trail[0, depth])
         # The frontier is ordered by distance, and the node of the path comes first with distance 0.
         begin_changes(graph, sim, source, length - 1 - depth if p.from_leaf else 0, above, 0)
-        waiting = 1
+        waiting = 1  # place 0 is the source on the path
         add_playout(graph, sim, p, number, source, paid)
         if depth == length - 1 and count == 0:
             add_leaf_playout(graph, sim, p, number, source, paid)
@@ -99,7 +99,7 @@ def backup(graph, sim):
                 apply_changes(graph, sim, p, node)
                 frontier(graph, sim)[above, count] = node
                 count += 1
-        changed, above = above, changed
+        changed, above = above, changed  # sources of this ply are the changed nodes of the next
 
 
 @kernel()
@@ -122,6 +122,7 @@ def add_to_path(graph, sim, p):
         kept[source, FIRST_A] += 1.0
         for player in range(p.players if p.own_b else 0):
             kept[source, p.first_b + player] += paid[player]
+        # The scale belongs to the node: one root and logarithm for all edges.
         kept[source, 0] = scale_of(p.c, kept[source, FIRST_A])
         if nodes(graph)[source].mover == CHANCE:
             weigh_outcomes(graph, p, source)
@@ -146,9 +147,9 @@ def begin_changes(graph, sim, node, distance, side, place):
     slot = side * graph.nodes.room + place
     frontier(graph, sim)[side, place] = node
     mark = marks(graph, sim)[node]
-    mark.stamp = scratch(sim).stamp
+    mark.stamp = scratch(sim).stamp  # an old stamp is as good as none: marks are never cleared
     mark.distance = min(distance, FAR)
-    mark.slot = slot
+    mark.slot = slot  # pending changes of a node lie in the row of its place
     changes = pending(graph, sim)
     for column in range(FIRST_A, graph.nodes.columns):
         changes[slot, column] = 0.0
@@ -159,8 +160,8 @@ def apply_changes(graph, sim, p, node):
     """Adds a node's pending changes to its sums."""
     slot, kept, changes = np.int64(marks(graph, sim)[node].slot), node_stats(graph), pending(graph, sim)
     for column in range(FIRST_A, graph.nodes.columns):
-        kept[node, column] += changes[slot, column]
-    kept[node, 0] = scale_of(p.c, kept[node, p.parent_visits])
+        kept[node, column] += changes[slot, column]  # sums change here only, once a backup
+    kept[node, 0] = scale_of(p.c, kept[node, p.parent_visits])  # stale nowhere: it changes with the sum that it depends on
     if nodes(graph)[node].mover == CHANCE:
         weigh_outcomes(graph, p, node)
 
@@ -176,7 +177,7 @@ def weigh_outcomes(graph, p, node):
     total = 0.0
     for i in range(count if graph.actions.columns > 0 else 0):
         total += initial_stats(graph)[listed + i, 0]
-    if total == 0.0:
+    if total == 0.0:  # probabilities are unknown: outcomes weigh as often as they came
         return
     # An edge keeps n(f) mu_d(f), of which n(f) is known: w(f) for d = 0, and its shares above.
     levels = np.int64(graph.nodes.columns) - p.first_b
@@ -192,7 +193,7 @@ def weigh_outcomes(graph, p, node):
 def add_playout(graph, sim, p, number, source, paid):
     """Adds a playout to n(e), w(e) of an edge of the path, and to A_0, B_0 of its source."""
     slot = np.int64(marks(graph, sim)[source].slot)
-    edges(graph)[number].visits += 1
+    edges(graph)[number].visits += 1  # every edge of the path, once: no path has an edge twice
     pending(graph, sim)[slot, FIRST_A] += 1.0
     for player in range(p.players):
         edge_stats(graph)[number, player] += paid[player]
@@ -204,7 +205,7 @@ def add_playout(graph, sim, p, number, source, paid):
 def add_leaf_playout(graph, sim, p, number, source, paid):
     """Adds a playout to n'(e), w'(e) of the last edge of the path, and to A_1 ... of its source."""
     slot = np.int64(marks(graph, sim)[source].slot)
-    edges(graph)[number].leaf_visits += 1
+    edges(graph)[number].leaf_visits += 1  # n'(e) <= n(e) always
     if p.mean_column >= 0:
         for player in range(p.players):
             edge_stats(graph)[number, p.players + player] += paid[player]
@@ -218,7 +219,7 @@ def add_leaf_playout(graph, sim, p, number, source, paid):
 @kernel()
 def add_leaf_playout_to_node(graph, sim, p, node, paid):
     """Adds a playout to n'(v), w'(v) of the node where the path ended: to every A and B of it."""
-    begin_changes(graph, sim, node, 0, 0, 0)
+    begin_changes(graph, sim, node, 0, 0, 0)  # first of the changed ones, before any edge is looked at
     slot = np.int64(marks(graph, sim)[node].slot)
     for column in range(FIRST_A, p.first_b):
         pending(graph, sim)[slot, column] = 1.0
@@ -279,11 +280,11 @@ def refresh(graph, sim, p, number, source):
         mean_value(graph)[number] = exploration(graph)[number] = 0.0
         return
     if p.mean_column < 0:
-        mean_value(graph)[number] = own[mover] / edge.visits
+        mean_value(graph)[number] = own[mover] / edge.visits  # d1 = 0: w(e) / n(e)
     elif target < 0:
-        mean_value(graph)[number] = own[p.players + mover] / edge.leaf_visits
+        mean_value(graph)[number] = own[p.players + mover] / edge.leaf_visits  # below it nothing, so n(e) = n'(e)
     else:
-        total = own[p.players + mover] + kept[target, p.mean_column + mover]
+        total = own[p.players + mover] + kept[target, p.mean_column + mover]  # w'(e) + B_(d-1)(v)
         mean_value(graph)[number] = total / (edge.leaf_visits + kept[target, FIRST_A])
     if p.child_visits < 0:
         exploration(graph)[number] = exploration_of(edge.visits)
@@ -301,12 +302,12 @@ def refresh_shares(graph, sim, p, number, source):
     first = p.first_b + (p.players if p.own_b else 0)
     for column in range(p.shares):
         share = own[p.players + column % p.players]
-        if target >= 0:
+        if target >= 0:  # an edge without a node has only playouts that ended with it
             share += kept[target, p.first_b + column]
         share = edge.visits * share / visits
         place = 2 * p.players + column
         pending(graph, sim)[slot, first + column] += share - own[place]
-        own[place] = share
+        own[place] = share  # so the next change is the difference to what the source has
 
 
 BACKUPS = ("descent", "section_3_4")
