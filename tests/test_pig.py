@@ -98,6 +98,17 @@ def test_nothing_is_drawn_where_a_player_moves() -> None:
         after(start(), "roll").turned(0)
 
 
+def test_a_settled_position_has_a_player_to_move() -> None:
+    """Outcomes are drawn in turn; a position without chance is settled already."""
+    start = ucd_envs.make_rules("einstein").initial_state()
+    assert start.player == CHANCE
+    settled = {start.settled(seeded(seed)) for seed in range(60)}
+    assert {state.player for state in settled} == {0}
+    assert len(settled) == 6, "a die with six faces"
+    roll = ucd_envs.make_rules("pig").initial_state()
+    assert roll.settled(seeded(1)) == roll
+
+
 def test_an_environment_draws_by_its_seed() -> None:
     """Agents never see a position where chance is to move, and a seed fixes the game."""
 

@@ -352,6 +352,16 @@ class State:
             raise ValueError("there is nothing to draw: the move is not left to chance")
         return int(self.rules.kernels.draw(self.rules.config, self.array(), rng))
 
+    def settled(self, rng: np.ndarray) -> State:
+        """Returns the position where a player is to move or the game is over, after drawing every outcome that comes before.
+
+        rng: as in `outcome`.
+        """
+        state = self
+        while state.player == CHANCE:
+            state = state.after(state.outcome(rng))
+        return state
+
     def turned(self, player: int) -> State:
         """Returns this position with a player to move, in turn or not. The ply stays.
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ucd_envs import make_rules
 from ucd_envs.kernels import compiled
+from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules
 from ucd_planners.planner import Planner
 from ucd_planners.result import SearchResult
@@ -106,7 +107,7 @@ def _searched(kind: str, subject: Any, rules: Rules, playouts: int, seed: int) -
             options: dict[str, Any] = {kind: subject}
             planner = Planner(UCD(table=False), playouts=playouts, seed=seed, **options)
         planner.guard()
-        results.append(planner.search(rules.initial_state()))
+        results.append(planner.search(rules.initial_state().settled(seeded(seed))))
     return _faults(str(subject), results, playouts)
 
 

@@ -14,9 +14,9 @@ from numba import types
 
 from ucd_envs import registry
 from ucd_envs.envs.aec import BoardEnv
-from ucd_envs.kernels import BYTES, CHANCE, WORDS, compiled, kernel
+from ucd_envs.kernels import BYTES, WORDS, compiled, kernel
 from ucd_envs.rng import seeded
-from ucd_envs.rules import Rules, State
+from ucd_envs.rules import Rules
 from ucd_envs.structs import fields
 from ucd_planners.notation import planner_from
 from ucd_planners.planner import Planner
@@ -165,7 +165,7 @@ def measure(case: Case, against: str | None = None) -> dict[str, Any]:
     if case.planner == PLAYOUT:
         row |= {"playouts": 1, "playouts_per_s": round(playout_rate(rules)), "fresh_per_s": None, "bytes_per_playout": None}
     else:
-        start, planner = first_choice(rules), case.built()
+        start, planner = rules.initial_state().settled(seeded(1)), case.built()
         used: list[int] = []
 
         def run(planner: Planner = planner) -> int:
@@ -294,14 +294,6 @@ def step_rate(env: Any, games: int) -> float:
         return sum(map(len, script))
 
     return rate(play)
-
-
-def first_choice(rules: Rules) -> State:
-    """Returns a first position where a player is to move: chance draws by a fixed seed."""
-    state, chance = rules.initial_state(), seeded(1)
-    while state.player == CHANCE:
-        state = state.after(state.outcome(chance))
-    return state
 
 
 def has_chance(env: Any) -> bool:

@@ -72,6 +72,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _states(arguments: argparse.Namespace) -> list[Any]:
     """Returns the positions. Raises ValueError, TypeError or ImportError for arguments that name none."""
+    from ucd_envs.rng import seeded
     from ucd_envs.settings import integer
 
     if arguments.sgf is None:
@@ -85,7 +86,7 @@ def _states(arguments: argparse.Namespace) -> list[Any]:
                 state = state.after(state.action_named(word))
             except ValueError as error:
                 raise ValueError(f"move {number} ({word}): {error}") from None
-        return [state]
+        return [state.settled(seeded(arguments.seed))]
     from ucd_envs.formats import sgf
 
     every = integer("every", 10 if arguments.every is None else arguments.every, 1, 2**31)
