@@ -162,6 +162,7 @@ def parts(game: Adapter) -> tuple[Any, ...]:
         game._restore_state,
         game._actions_of,
         game._position,
+        game._told,
         "step" in vars(game.live),
     )
 

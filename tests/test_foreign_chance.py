@@ -310,25 +310,40 @@ def test_a_check_refuses_a_position_that_leaves_the_die_out() -> None:
 
 
 def test_outcomes_are_numbered_as_they_come() -> None:
-    outcomes = Outcomes(3)
+    outcomes = Outcomes(3, 1.0)
     root = outcomes.root(None)
     found = [outcomes.after(root, 7, name) for name in "abacb"]
     assert [number for number, _ in found] == [0, 1, 0, 2, 1]
-    assert found[0] == found[2] != found[1]
-    assert outcomes.after(root, 7, "d") == (3, -1)
+    assert found[0][1] is found[2][1] is not found[1][1]
+    assert outcomes.after(root, 7, "d") == (3, None)
     assert outcomes.after(root, 8, "d")[0] == 0
-    assert outcomes.named(root, 7, 2) == ("c", found[3][1])
+    assert outcomes.named(root, 7, 2)[0] == "c"
+    assert outcomes.named(root, 7, 2)[1] is found[3][1]
+
+
+@pytest.mark.parametrize(("widening", "numbers"), [(1.0, [0, 1, 2, 3, 4, 5]), (0.5, [0, 1, 9, 9, 2, 9])])
+def test_more_outcomes_are_kept_apart_after_more_visits(widening: float, numbers: list[int]) -> None:
+    """With the exponent 1/2: one after one visit, two after two to four, three after five to nine."""
+    outcomes = Outcomes(9, widening)
+    root = outcomes.root(None)
+    assert [outcomes.after(root, 0, name)[0] for name in "abcdef"] == numbers
 
 
 def test_an_equal_position_is_the_earlier_place() -> None:
-    outcomes = Outcomes(3)
+    outcomes = Outcomes(3, 1.0)
     root = outcomes.root(None)
-    _, first = outcomes.after(root, 0, "a")
-    assert outcomes.same(5, first) == first
-    _, second = outcomes.after(root, 1, "b")
-    assert outcomes.same(5, second) == first
-    assert outcomes.after(root, 1, "b") == (0, first)
-    assert outcomes.root(5) == first
+    first = outcomes.after(root, 0, "a")[1]
+    assert first is not None
+    assert outcomes.same(5, first) is first
+    second = outcomes.after(root, 1, "b")[1]
+    assert second is not None
+    assert outcomes.same(5, second) is first
+    assert outcomes.after(root, 1, "b")[1] is first
+    third = outcomes.after(root, 1, "c")[1]
+    assert third is not None
+    assert outcomes.same(5, third) is first
+    assert outcomes.after(root, 1, "c") == (1, first)
+    assert outcomes.root(5) is first
 
 
 def test_fingerprints_are_equal_for_equal_observations() -> None:
@@ -338,6 +353,23 @@ def test_fingerprints_are_equal_for_equal_observations() -> None:
     assert hash(fingerprint(seen)) == hash(fingerprint(again))
     assert fingerprint(seen) != fingerprint({**seen, "a": np.arange(1, 4)})
     assert fingerprint({1, 2}) == fingerprint({1, 2})
+
+
+def test_a_search_may_widen_slowly() -> None:
+    """A descent that meets an outcome too many ends there, and its payoff counts."""
+    results = [
+        ucd(c=0.3, playouts=2000, seed=7).search(SingleGame(made(Walk(21)), widening=widening)) for widening in (1.0, 0.3)
+    ]
+    assert results[0].edges == 7 + 21 * 5
+    assert results[1].edges <= 7 + 10 * 5, "2,000 ** 0.3 is 9.8: ten outcomes, each of two moves with one outcome"
+    for result in results:
+        assert result.values[1] == pytest.approx(0.5, abs=0.03)
+
+
+def test_a_widening_is_checked() -> None:
+    for wrong in (0, -1, 1.5, "x", float("nan")):
+        with pytest.raises((TypeError, ValueError), match="widening"):
+            SingleGame(made(Die()), widening=wrong)
 
 
 def test_a_number_of_outcomes_is_checked() -> None:

@@ -33,17 +33,14 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
-from gymnasium.spaces import Discrete
-from pettingzoo.utils.wrappers import BaseWrapper
-
 from ucd_envs.foreign.callbacks import Callbacks
 from ucd_envs.foreign.chance import is_generator
 from ucd_envs.foreign.outcomes import fingerprint
+from ucd_envs.foreign.reading import actions_of_mask, discrete, is_range, raw_environment
 from ucd_envs.foreign.snapshots import Copier
 from ucd_envs.kernels import OVER
 from ucd_envs.rules import Rules, State
-from ucd_envs.settings import integer
+from ucd_envs.settings import integer, real
 
 HOOKS = ("clone_state", "restore_state", "clone")
 CHANCES = ("reseeded", "copied")
@@ -76,6 +73,7 @@ class Adapter(ABC):
     actions: int
     max_plies: int
     outcomes: int
+    widening: float
     lists_outcomes = False
     agents: list[str]
 
@@ -94,6 +92,7 @@ class Adapter(ABC):
         max_plies: int = 1000,
         chance: str = "reseeded",
         outcomes: int = 32,
+        widening: float = 1.0,
     ) -> None:
         """Adapts an environment.
 
@@ -103,7 +102,8 @@ class Adapter(ABC):
         returns its legal actions in any order; constant: attributes that never change and are shared instead of copied;
         payoff_range: the least and the largest total reward; clip: whether totals outside count as the nearest end;
         max_plies: limit on the plies that a search looks ahead; chance: "reseeded" or "copied"; outcomes: the most outcomes of
-        a move that are kept apart.
+        a move that are kept apart; widening: at most n**widening of them after n visits of the move, rounded up, above 0 and at
+        most 1.
 
         Raises TypeError or ValueError for invalid parameters, and TypeError for an environment that cannot be copied.
         """
@@ -111,12 +111,9 @@ class Adapter(ABC):
             raise TypeError("clone_state and restore_state go together: name both or neither")
         if chance not in CHANCES:
             raise ValueError(f"chance must be one of {', '.join(CHANCES)}, not {chance!r}")
-        try:
-            least, most = payoff_range
-        except (TypeError, ValueError):
-            raise ValueError(f"payoff_range must be two finite numbers, the lower one first, not {payoff_range!r}") from None
-        if not -np.inf < least < most < np.inf:
+        if not is_range(payoff_range):
             raise ValueError(f"payoff_range must be two finite numbers, the lower one first, not {payoff_range!r}")
+        least, most = payoff_range
         self.env = raw_environment(env)
         if isinstance(constant, str):
             raise ValueError(f"constant must be several names, such as ({constant!r},), not {constant!r}")
@@ -129,8 +126,10 @@ class Adapter(ABC):
         self.least, self.width, self.clip = float(least), float(most) - float(least), clip
         self.payoff_range = payoff_range
         self.max_plies = integer("max_plies", max_plies, 1, MOST_PLIES)
-        most = integer("outcomes", outcomes, 2, MOST_OUTCOMES)
-        self.outcomes = most if chance == "reseeded" else 0
+        self.outcomes = integer("outcomes", outcomes, 2, MOST_OUTCOMES) if chance == "reseeded" else 0
+        if not 0 < real("widening", widening) <= 1:
+            raise ValueError(f"widening must be above 0 and at most 1, not {widening!r}")
+        self.widening = float(widening)
         self._copier = Copier(chance, constant)
         has_hooks = all(callable(getattr(self.env, name, None)) for name in HOOKS[:2])
         self._clone_state: Callable[[Any], Any] = clone_state or (
@@ -200,17 +199,18 @@ class Adapter(ABC):
         """Returns the player to move, or -1 when the game is over."""
         return self._player
 
-    def name(self) -> tuple[int, Hashable]:
-        """Returns the mover of the live copy, and a value that keeps apart the outcomes of the last move."""
-        return self._player, (None if self._player == OVER else self._told(self.live), self.totals)
+    def probabilities(self) -> Sequence[float]:
+        """Returns nothing: an environment lists no outcomes."""
+        return ()
+
+    def name(self) -> tuple[int, Hashable, Hashable]:
+        """Returns the mover of the live copy, and two values that keep apart the outcomes of the last move."""
+        player = self._player
+        return player, None if player == OVER else self._told(self.live), self.totals
 
     def _seen(self, env: Any) -> Hashable:
         """Returns the observation of an environment and its legal actions."""
         return fingerprint(self.observation(env)), tuple(self.actions_of(env))
-
-    def probabilities(self) -> Sequence[float]:
-        """Returns nothing: an environment lists no outcomes."""
-        return ()
 
     def position(self) -> Hashable:
         """Returns the user's position of the live copy, with the total rewards so far."""
@@ -296,7 +296,7 @@ class AECGame(Adapter):
         self.agents = list(raw.possible_agents)
         self.players = len(self.agents)
         self._seats = {agent: seat for seat, agent in enumerate(self.agents)}
-        self.actions = max(_discrete(raw.action_space(agent), raw) for agent in self.agents)
+        self.actions = max(discrete(raw.action_space(agent), raw) for agent in self.agents)
         super().__init__(env, payoff_range=payoff_range, **options)
 
     def step(self, action: int) -> int:
@@ -338,7 +338,7 @@ class AECGame(Adapter):
             mask = seen.get("action_mask") if isinstance(seen, dict) else None
             if mask is None:
                 mask = env.infos[agent].get("action_mask")
-            return range(counts[agent]) if mask is None else _actions_of_mask(mask, counts[agent], env)
+            return range(counts[agent]) if mask is None else actions_of_mask(mask, counts[agent], env)
 
         return masked
 
@@ -363,7 +363,7 @@ class SingleGame(Adapter):
             raise ValueError(f"discount must be above 0 and at most 1, not {discount!r}")
         self.discount, self._factor, self._roots = discount, 1.0, 0
         self.agents, self.players = ["the player"], 1
-        self.actions = _discrete(raw.action_space, raw)
+        self.actions = discrete(raw.action_space, raw)
         if max_plies is None:
             max_plies = getattr(getattr(env, "spec", None), "max_episode_steps", None) or 1000
         super().__init__(env, max_plies=max_plies, **options)
@@ -403,32 +403,9 @@ class SingleGame(Adapter):
     def masks(self, env: Any) -> Callable[[Any], Sequence[int]]:
         """Returns a reader of `action_masks()`, or of all actions without that method."""
         if callable(getattr(env, "action_masks", None)):
-            return lambda env: _actions_of_mask(env.action_masks(), self.actions, env)
+            return lambda env: actions_of_mask(env.action_masks(), self.actions, env)
         every = list(range(self.actions))
         return lambda env: every
-
-
-def raw_environment(env: Any) -> Any:
-    """Returns the environment below all wrappers, also below views that are environments of Gymnasium on one of PettingZoo."""
-    raw = getattr(env, "unwrapped", env)
-    while isinstance(raw, BaseWrapper):
-        raw = raw.env.unwrapped
-    return raw
-
-
-def _discrete(space: Any, env: Any) -> int:
-    """Returns the number of actions of a space."""
-    if not isinstance(space, Discrete) or space.start != 0:
-        raise TypeError(f"a planner needs actions 0, 1, ... in a Discrete space, but {type(env).__name__} has {space}")
-    return int(space.n)
-
-
-def _actions_of_mask(mask: Any, actions: int, env: Any) -> Sequence[int]:
-    """Returns the actions of a mask."""
-    if len(mask) != actions:
-        raise ValueError(f"the action mask of {type(env).__name__} has {len(mask)} entries for {actions} actions")
-    legal: list[int] = np.flatnonzero(mask).tolist()
-    return legal
 
 
 def adapted(env: Any) -> Adapter:

@@ -23,7 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ucd_envs.foreign.kernels import CALLBACK, CONFIG, FOUND, KERNELS, LISTED, NO_CHANCE, STATE
-from ucd_envs.foreign.outcomes import Outcomes
+from ucd_envs.foreign.outcomes import Outcomes, Place
 from ucd_envs.kernels import CHANCE, FAILED, OVER
 from ucd_envs.rules import Rules, State
 from ucd_envs.structs import configuration, fields
@@ -39,6 +39,8 @@ class Game(Protocol):
     """Limit on the plies that a search looks ahead. Longer games are cut there and paid by their present payoffs."""
     outcomes: int
     """The most outcomes of a step that are kept apart, 0 for a game whose steps have no chance."""
+    widening: float
+    """Exponent of the outcomes kept apart after n visits of a move, n**widening; 1 for no such limit."""
     lists_outcomes: bool
     """Whether chance is a player of the game: its outcomes are listed with probabilities, and steps have none."""
 
@@ -63,8 +65,8 @@ class Game(Protocol):
     def step(self, action: int) -> int:
         """Plays a legal action. Returns the next player to move, as `player` does."""
 
-    def name(self) -> tuple[int, Hashable]:
-        """Returns the player to move, and a value that keeps apart what a step has led to."""
+    def name(self) -> tuple[int, Hashable, Hashable]:
+        """Returns the player to move, and two values that keep apart what a step has led to."""
 
     def position(self) -> Hashable:
         """Returns a value that determines the future and the payoffs. Equal positions of one ply are searched as one."""
@@ -177,10 +179,11 @@ class Callbacks:
         self.epoch = 0
         self.base = 0
         self.keys: dict[tuple[Hashable, int], int] = {}
-        self.outcomes = Outcomes(game.outcomes)
+        self.outcomes = Outcomes(game.outcomes, game.widening)
         self.caught: BaseException | None = None
         self._unnamed = UNNAMED
-        self._root = self._here = -1
+        self._root: Place | None = None
+        self._here: Place | None = None
         self._room = max(game.max_plies, game.actions, game.players) + 1
         self._numbers, self._bits = (ctypes.c_int32 * self._room)(), (ctypes.c_uint64 * self._room)()
         self._shares = (ctypes.c_double * self._room)()
@@ -225,7 +228,7 @@ class Callbacks:
         except TypeError as error:
             raise unhashable(key, error) from error
         plies = range(self.base, self.base + self.rules.max_plies + 1)
-        few = max(len(self.keys), self.outcomes.places) < MOST_KEYS
+        few = max(len(self.keys), self.outcomes.moves) < MOST_KEYS
         seen = next((ply for ply in plies if (key, ply) in self.keys), None) if few else None
         if seen is None:
             self.epoch += 1
@@ -268,9 +271,10 @@ class Callbacks:
         """Returns the player to move after moves and the numbers of their outcomes, in turn."""
         if len(moves) % 2:
             return CHANCE
-        place, player = self._root, self.game.player()
+        place: Any = self._root
+        player = self.game.player()
         for action, number in zip(moves[::2], moves[1::2], strict=True):
-            (player, _), place = self.outcomes.named(place, action, number)
+            (player, *_), place = self.outcomes.named(place, action, number)
         return OVER if len(moves) >= self.rules.max_plies else player
 
     def facts(self) -> tuple[Callable[..., Rules], tuple[Any, ...]]:
@@ -341,12 +345,17 @@ class Callbacks:
 
     def _play_and_name(self, action: int) -> int:
         """Plays a move; returns the number of what followed beside the next player. Behind a playout nothing is named."""
-        player = self.game.step(action)
-        if self._here < 0:
+        player, here = self.game.step(action), self._here
+        if here is None:
             return player + 1
-        name = self.game.name()
+        name, move = self.game.name(), here.get(action)
+        if move is not None and move.first == name:
+            # Without chance every known move ends here.
+            move.visits += 1
+            self._here, self.outcomes.last = move.place, move
+            return player + 1
         try:
-            number, self._here = self.outcomes.after(self._here, action, name)
+            number, self._here = self.outcomes.after(here, action, name)
         except TypeError as error:
             raise unhashable(name, error) from error
         if number > 0 and not self.rules.has_chance:
@@ -364,7 +373,7 @@ class Callbacks:
             number = self.keys.setdefault((key, ply), len(self.keys))
         except TypeError as error:
             raise unhashable(key, error) from error
-        if self._here >= 0:
+        if self._here is not None:
             self._here = self.outcomes.same(number, self._here)
         return number
 
@@ -378,7 +387,7 @@ class Callbacks:
         bits, numbers = self._bits, self._numbers
         legal_actions, step = self.game.legal_actions, self.game.step
         played, player = 0, self.game.player()
-        self._here = -1
+        self._here = None
         while player >= 0 and played < most:
             actions = legal_actions()
             action = actions[(bits[played] * len(actions)) >> 32]

@@ -11,58 +11,80 @@ import numpy as np
 PLAIN = (int, float, complex, str, bytes, bool, type(None), np.generic)
 
 
-class Outcomes:
-    """The outcomes that each move has had in the searches so far, at most `most` each, numbered in the order in which they
-    came.
+class Move:
+    """A move from a place, with the outcomes that it has had: the first one, then others by their names."""
 
-    Positions are numbered places: each outcome leads to a place of its own, or to that of an equal position.
+    __slots__ = ("first", "others", "place", "visits")
+
+    def __init__(self, first: Hashable) -> None:
+        self.first = first
+        self.place: Place = {}
+        self.others: dict[Hashable, tuple[int, Place]] = {}
+        self.visits = 0
+
+
+Place = dict[int, Move]
+"""The moves that searches have made from a position."""
+
+
+class Outcomes:
+    """The outcomes that each move has had in the searches so far, numbered in the order in which they came.
+
+    most: how many of a move are kept apart; widening: at most n**widening of them, rounded up, after n visits of the move. Each
+    outcome leads to a place of its own, or to that of an equal position.
     """
 
-    def __init__(self, most: int) -> None:
-        self.most = most
+    def __init__(self, most: int, widening: float) -> None:
+        self.most, self.widening = most, widening
         self.clear()
 
     def clear(self) -> None:
         """Forgets all moves."""
-        self.places = 0
-        self._moves: dict[tuple[int, int], dict[Hashable, tuple[int, int]]] = {}
-        self._place_of: dict[int, int] = {}
-        self._last: tuple[dict[Hashable, tuple[int, int]], Hashable] = {}, None
+        self.moves = 0
+        self.last: Move | None = None
+        self._place_of: dict[int, Place] = {}
 
-    def root(self, position: int | None) -> int:
+    def root(self, position: int | None) -> Place:
         """Returns the place of a root, whose position has a number, or None for one that is unknown."""
-        return self._new() if position is None else self.same(position, -1)
+        return {} if position is None else self._place_of.setdefault(position, {})
 
-    def after(self, place: int, action: int, name: Hashable) -> tuple[int, int]:
+    def after(self, place: Place, action: int, name: Hashable) -> tuple[int, Place | None]:
         """Returns the number of what followed a move and its place: 0 for its first outcome, `most` for one too many."""
-        outcomes = self._moves.setdefault((place, action), {})
-        self._last = outcomes, name
-        known = outcomes.get(name)
-        if known is None:
-            if len(outcomes) == self.most:
-                return self.most, -1
-            known = outcomes[name] = len(outcomes), self._new()
-        return known
+        move = place.get(action)
+        if move is None:
+            self.moves += 1
+            move = place[action] = Move(name)
+        self.last = move
+        move.visits += 1
+        if move.first == name:
+            return 0, move.place
+        found = move.others.get(name)
+        if found is None:
+            number = len(move.others) + 1
+            if number >= self.most or number >= move.visits**self.widening:
+                return self.most, None
+            found = move.others[name] = number, {}
+        return found
 
-    def same(self, position: int, place: int) -> int:
+    def same(self, position: int, place: Place) -> Place:
         """Returns the place of a numbered position, to which the last move has led: an earlier one, else `place`."""
-        if position not in self._place_of:
-            self._place_of[position] = place if place >= 0 else self._new()
-        earlier = self._place_of[position]
-        outcomes, name = self._last
-        if place not in (-1, earlier) and outcomes.get(name, (0, -1))[1] == place:
-            outcomes[name] = outcomes[name][0], earlier
+        earlier = self._place_of.setdefault(position, place)
+        if earlier is not place and self.last is not None:
+            move = self.last
+            if move.place is place:
+                move.place = earlier
+            for name, (number, following) in move.others.items():
+                if following is place:
+                    move.others[name] = number, earlier
         return earlier
 
-    def named(self, place: int, action: int, number: int) -> tuple[Any, int]:
+    def named(self, place: Place, action: int, number: int) -> tuple[Any, Place]:
         """Returns what followed a move as its outcome of a number, and the place. Raises an error for one that never came."""
-        name, (_, following) = list(self._moves[place, action].items())[number]
+        move = place[action]
+        if number == 0:
+            return move.first, move.place
+        name, (_, following) = list(move.others.items())[number - 1]
         return name, following
-
-    def _new(self) -> int:
-        """Returns a new place."""
-        self.places += 1
-        return self.places - 1
 
 
 def fingerprint(seen: Any) -> Hashable:

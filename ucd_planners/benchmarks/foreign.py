@@ -147,7 +147,7 @@ def recorded(game: Adapter) -> Iterator[list[tuple[int, Any]]]:
     """Records the calls made to a game's environment: the kind of each, and a step's action (else None)."""
     calls: list[tuple[int, Any]] = []
     live, kind = game.live, type(game.live)
-    before = game._restore_state, game._actions_of, game._position
+    before = game._restore_state, game._actions_of, game._position, game._told
 
     def noting(what: int, function: Callable[..., Any]) -> Callable[..., Any]:
         def noted(env: Any, *arguments: Any) -> Any:
@@ -158,12 +158,14 @@ def recorded(game: Adapter) -> Iterator[list[tuple[int, Any]]]:
 
     game._restore_state, game._actions_of = noting(RESTORE, before[0]), noting(ACTIONS, before[1])
     game._position = noting(POSITION, before[2])
+    # Outcomes are kept apart by the user's position, where there is one.
+    game._told = game._position if before[3] is before[2] else before[3]
     # A copy is restored by its attributes, which would take away a step of its own: so it is of another class for a while.
     live.__class__ = type(kind.__name__, (kind,), {"step": noting(STEP, kind.step)})
     try:
         yield calls
     finally:
-        game._restore_state, game._actions_of, game._position = before
+        game._restore_state, game._actions_of, game._position, game._told = before
         live.__class__ = kind
 
 
