@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ucd_envs.kernels import CHANCE
 from ucd_envs.rng import seeded
 from ucd_envs.rules import State
 from ucd_planners import Planner, cmc, rave, rave_ucd, ucd, uct, update_all
+from ucd_planners.graph_view import drawing
 from ucd_planners.notation import planner_from
 from ucd_planners.playouts.mast import MAST
 
@@ -204,3 +206,14 @@ def test_the_tree_of_a_search_shows_faces() -> None:
     names = {data["name"] for node in chance for _, _, data in graph.out_edges(node, data=True)}
     assert names == {"1", "2", "3", "4", "5", "6"}
     assert all(np.isnan(data["value"]) for node in chance for _, _, data in graph.out_edges(node, data=True))
+
+
+def test_a_picture_tells_positions_of_chance(tmp_path: Path) -> None:
+    """No row is said to belong to a player with the number of chance."""
+    graph = uct(playouts=60, seed=1).search(start(target=10)).to_networkx()
+    kinds = {drawing.kind_of(graph, node) for node, mover in graph.nodes(data="mover") if mover == CHANCE}
+    assert kinds == {"chance"}
+    drawing.draw(graph, tmp_path / "pig.svg")
+    drawn = (tmp_path / "pig.svg").read_text()
+    assert "chance draws" in drawn
+    assert "player_1024" not in drawn

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from ucd_envs.kernels import CHANCE
 from ucd_envs.settings import integer
 from ucd_planners.graph_view.layers import ladder, placed, rows_of
 from ucd_planners.graph_view.networkx import most_visited
@@ -16,6 +17,7 @@ PAPER, INK, LINE = "#faf7f0", "#3c3834", "#a8a094"
 KINDS = {
     "position": ("position", "#9fbfe3", "o"),
     "transposition": ("reached by several moves", "#f0a83c", "o"),
+    "chance": ("chance draws", "#c9c2e8", "D"),
     "over": ("end of the game", "#d9d3c6", "s"),
 }
 """Kinds of positions: legend, colour and shape."""
@@ -30,8 +32,8 @@ LETTER = 0.14
 def draw(graph: Any, path: str | Path, most: int = 60) -> None:
     """Writes a picture of a graph made by to_networkx: SVG, PNG or PDF, by the file extension.
 
-    Positions stand in rows by ply, larger with more playouts. Positions reached in several ways are orange. Lines are moves,
-    broader with more playouts. Of larger graphs only the `most` most visited positions are drawn.
+    Positions stand in rows by ply, larger with more playouts. Positions reached in several ways are orange, those of chance
+    diamonds. Lines are moves, broader with more playouts. Of larger graphs only the `most` most visited positions are drawn.
 
     Raises ImportError without matplotlib, and TypeError or ValueError for another extension and a `most` below 1.
     """
@@ -114,10 +116,15 @@ def _draw_positions(axes: Any, graph: Any, root: Any, place: dict[Any, tuple[flo
 
 def kind_of(graph: Any, node: Any) -> str:
     """Returns the kind of a position, one of KINDS."""
-    return "over" if graph.nodes[node]["over"] else "transposition" if graph.in_degree(node) >= 2 else "position"
+    facts = graph.nodes[node]
+    if facts["over"] or facts["mover"] == CHANCE:
+        return "over" if facts["over"] else "chance"
+    return "transposition" if graph.in_degree(node) >= 2 else "position"
 
 
 def row_title(graph: Any, ply: int) -> str:
     """Returns the words beside a row: its ply and, where all its positions agree, the player to move."""
     movers = {facts["mover"] for _, facts in graph.nodes(data=True) if facts["ply"] == ply and not facts["over"]}
+    if movers == {CHANCE}:
+        return f"ply {ply}\nchance draws"
     return f"ply {ply}" + (f"\nplayer_{movers.pop()} to move" if len(movers) == 1 else "")
