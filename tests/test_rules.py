@@ -20,6 +20,7 @@ from scipy.stats import chi2_contingency, chisquare
 import ucd_envs
 from ucd_envs import defaults, registry
 from ucd_envs.kernels import (
+    ACTIONS,
     BYTES,
     CHANCE,
     DRAW,
@@ -28,6 +29,7 @@ from ucd_envs.kernels import (
     LEGAL_ACTIONS,
     OVER,
     PLAY,
+    PLAYOUT,
     PLAYOUT_ACTION,
     READ_PAYOFFS,
     RESET,
@@ -243,15 +245,35 @@ def plain_games(state: State, number: int, rng: np.ndarray) -> list[tuple[list[f
     return list(zip(out.tolist(), lengths.tolist(), strict=True))
 
 
-def playouts(state: State, number: int, rng: np.ndarray, trace: np.ndarray) -> Iterator[tuple[list[float], int]]:
-    """Payoffs of so many playouts from a state, and what each returned; `trace` holds the moves of the last one, if it can."""
-    rules, start, out = state.rules, state.array(), np.empty(state.rules.players)
-    for _ in range(number):
-        array = start.copy()
-        length = rules.kernels.playout(rules.config, array, rng, trace)
-        assert fields(array, HEADER).player == OVER
-        rules.kernels.payoffs(rules.config, array, out)
-        yield out.tolist(), length
+@kernel()
+def many_playouts(playout, payoffs, config, start, state, rng, trace, out, lengths, first):
+    """Playouts from `start`: payoffs [playouts, players], what each returned [playouts], and the first entry of its trace."""
+    for i in range(len(lengths)):
+        for k in range(len(state)):
+            state[k] = start[k]
+        lengths[i] = playout(config, state, rng, trace)
+        if fields(state, HEADER).player != OVER:
+            return np.bool_(False)
+        payoffs(config, state, out[i])
+        first[i] = trace[0] if len(trace) > 0 else 0
+    return np.bool_(True)
+
+
+MANY_PLAYOUTS = types.boolean(
+    *(types.FunctionType(signature) for signature in (PLAYOUT, READ_PAYOFFS)),
+    *(BYTES, BYTES, BYTES, RNG, ACTIONS, types.float64[:, ::1], types.int64[::1], types.int64[::1]),
+)
+many_playouts.seam_signature = MANY_PLAYOUTS
+
+
+def playouts(state: State, number: int, rng: np.ndarray, trace: np.ndarray) -> Iterator[tuple[list[float], int, int]]:
+    """Payoffs of so many playouts from a state, what each returned, and its first move, if `trace` can hold it."""
+    rules = state.rules
+    out, lengths, first = np.empty((number, rules.players)), np.empty(number, np.int64), np.empty(number, np.int64)
+    two = (rules.kernels.playout, rules.kernels.payoffs)
+    arrays = (rules.config, state.array(), state.array(), rng, trace, out, lengths, first)
+    assert compiled(many_playouts, MANY_PLAYOUTS)(*two, *arrays)
+    return zip(out.tolist(), lengths.tolist(), first.tolist(), strict=True)
 
 
 def homogeneous(first: list[Any], second: list[Any]) -> bool:
@@ -298,7 +320,7 @@ def test_playouts_without_a_trace_have_the_payoffs_of_random_games(rules: Rules)
     rng, number = seeded(5), max(4000, min(20_000, 2_000_000 // rules.max_plies))
     for state in samples(rules):
         plain = [tuple(payoffs) for payoffs, _ in plain_games(state, number, rng)]
-        quick = [tuple(payoffs) for payoffs, _ in playouts(state, number, rng, NO_TRACE)]
+        quick = [tuple(payoffs) for payoffs, _, _ in playouts(state, number, rng, NO_TRACE)]
         assert homogeneous(plain, quick), state
 
 
@@ -308,7 +330,7 @@ def test_playouts_with_a_trace_have_the_payoffs_and_lengths_of_random_games(rule
     trace = np.empty(rules.max_plies, np.int32)
     for state in samples(rules):
         plain = [(*payoffs, length) for payoffs, length in plain_games(state, number, rng)]
-        traced = [(*payoffs, length) for payoffs, length in playouts(state, number, rng, trace)]
+        traced = [(*payoffs, length) for payoffs, length, _ in playouts(state, number, rng, trace)]
         assert homogeneous(plain, traced), state
 
 
@@ -322,7 +344,7 @@ def test_the_first_moves_of_playouts_are_uniform(rules: Rules) -> None:
     for state in samples(rules):
         legal = state.legal_actions()
         number = 20 * len(legal) + 500
-        first = [int(trace[0]) % 2**16 for _ in playouts(state, number, rng, trace)]
+        first = [move % 2**16 for _, _, move in playouts(state, number, rng, trace)]
         if state.player == CHANCE:
             assert homogeneous(first, [state.outcome(rng) for _ in range(number)]), state
         else:
