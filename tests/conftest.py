@@ -27,7 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def widely_used() -> list[Callable[[], Any]]:
-    """Functions that compile the kernels of a game or a search, which take together about as long on each half of the list."""
+    """Functions that compile the kernels of one game or planner each; the two halves of the list take about equally long."""
     import ucd_envs
     import ucd_planners
 
