@@ -5,9 +5,35 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts tests in the background has it ignored
 
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / "ucd-kernels"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compiles the kernels that most tests need. Two workers begin at both ends, so hardly any kernel is compiled twice."""
+    worker = getattr(config, "workerinput", {}).get("workerid")
+    if worker is not None and not config.option.collectonly:
+        for compile_kernels in widely_used()[:: 1 if worker.endswith(tuple("02468")) else -1]:
+            compile_kernels()
+
+
+def widely_used() -> list[Callable[[], Any]]:
+    """Functions that compile the kernels of one game or planner each; the two halves of the list take about equally long."""
+    import ucd_envs
+    import ucd_planners
+
+    def search(planner: Callable[..., ucd_planners.Planner]) -> None:
+        planner(playouts=1).search(ucd_envs.make_rules("tic_tac_toe").initial_state())
+
+    games = ("go", "hex", "einstein", "twenty_forty_eight", "havannah", "connect_four", "leftright", "pig", "tic_tac_toe")
+    planners = (ucd_planners.cmc, ucd_planners.update_all, ucd_planners.rave, ucd_planners.ucd)
+    return [*(partial(ucd_envs.make_rules, game) for game in games), *(partial(search, planner) for planner in planners)]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numba import types
 
-from ucd_envs.kernels import compiled, move_of
+from ucd_envs.kernels import compiled, kernel, move_of
 from ucd_envs.rules import Rules, State
 from ucd_envs.structs import fields
 from ucd_planners.playouts import Initial, PlayoutPolicy
@@ -20,6 +21,17 @@ Move = tuple[int, int]
 """A player and an action."""
 NO_GRAPH = np.zeros(GRAPH.itemsize, np.uint8)
 """A graph without nodes."""
+
+
+@kernel()
+def suggest_each(suggest, playout_actions, is_playable, config, state, graph, sim, memory, rngs, found):
+    """Suggestions in one state, one with each generator: rngs [number, 2], found [number]."""
+    for i in range(len(found)):
+        found[i] = suggest(playout_actions, is_playable, config, state, graph, sim, memory, rngs[i])
+
+
+SUGGEST_EACH = types.void(types.FunctionType(SUGGEST), *SUGGEST.args[:-1], types.uint64[:, ::1], types.int64[::1])
+suggest_each.seam_signature = SUGGEST_EACH
 
 
 class WrittenSimulation(Sim):
@@ -36,18 +48,20 @@ class WrittenSimulation(Sim):
         return fields(self.header, SIM)
 
     def suggestions(
-        self, state: State, moves: Sequence[Move], policy: PlayoutPolicy, memory: np.ndarray, rngs: Iterable[np.ndarray]
+        self, state: State, moves: Sequence[Move], policy: PlayoutPolicy, memory: np.ndarray, rngs: Sequence[np.ndarray]
     ) -> list[int]:
         """Returns the action, or -1, that a policy suggests in a state after these moves with each generator.
 
-        The state stays as it is.
+        The state stays as it is, and so do the generators.
         """
         kernels, array, suggest = state.rules.kernels, state.array(), compiled(policy.suggest, SUGGEST)
         known = kernels.playout_actions, kernels.is_playable, state.rules.config, array
         rest = fields(NO_GRAPH, GRAPH), self.write(moves, len(moves)), memory
-        found = [int(suggest(*known, *rest, rng)) for rng in rngs]
+        found = np.empty(len(rngs), np.int64)
+        compiled(suggest_each, SUGGEST_EACH)(suggest, *known, *rest, np.array(rngs, np.uint64), found)
         assert array.tobytes() == state.data
-        return found
+        listed: list[int] = found.tolist()
+        return listed
 
 
 def teach(

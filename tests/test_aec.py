@@ -169,7 +169,7 @@ def fast_windows(monkeypatch: pytest.MonkeyPatch) -> None:
 @unavoidable_warnings
 def test_pettingzoo_api_test_passes(configuration: Configuration, which: str) -> None:
     """T1, T2, T6 and B104 as PettingZoo checks them."""
-    api_test(maker(configuration, which)(), num_cycles=1000)
+    api_test(maker(configuration, which)(), num_cycles=400)
 
 
 @every_configuration

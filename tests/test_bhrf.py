@@ -116,7 +116,7 @@ def test_patterns_are_those_of_a_dictionary_after_thousands_of_simulations(
 ) -> None:
     """Without a limit that is reached, whatever the playouts."""
     search, known = Search(start_of(game, settings), UCT, 2, policies=BHRF(0.2)), Forest()
-    for _ in range(4000):
+    for _ in range(1500):
         simulation = search.simulation()
         known.add(simulation.moves[: simulation.descent], simulation.payoffs)
     memory = search.worker.sim.memories[0]
@@ -135,7 +135,7 @@ def test_at_its_limit_the_rarest_patterns_are_forgotten(
     start, policy = start_of(game, settings), BHRF(0.2, choice, most_bytes=most_bytes)
     most = policy.most_patterns(start.rules) - start.rules.max_plies
     search, known, forgot, kept = Search(start, UCT, 3, policies=policy), Forest(), 0, 0
-    for number in range(3000):
+    for number in range(1500):
         simulation = search.simulation()
         known.add(simulation.moves[: simulation.descent], simulation.payoffs)
         if len(known.patterns) > most:
@@ -162,8 +162,8 @@ def taught(policy: BHRF, rules: Rules, descents: list[tuple[list[Move], list[flo
 
 def suggestions(policy: BHRF, memory: np.ndarray, state: State, moves: list[Move], number: int) -> Counter[int]:
     """How often each move is suggested after these moves."""
-    rng, simulation = np.random.SeedSequence(5).generate_state(2, np.uint64), WrittenSimulation(state.rules)
-    return Counter(simulation.suggestions(state, moves, policy, memory, [rng] * number))
+    rngs = np.random.SeedSequence(5).generate_state(2 * number, np.uint64).reshape(number, 2)
+    return Counter(WrittenSimulation(state.rules).suggestions(state, moves, policy, memory, [*rngs]))
 
 
 REPLIES = {1: (6, 3), 2: (4, 3), 3: (2, 1), 5: (1, 1), 6: (3, 0)}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from simulations import teach
 from test_playout_baselines import ALL_GAMES, chi_square, limit, start_of
-from test_policies import Search, Simulation, first_suggestion, policy_moves
+from test_policies import Search, Simulation, policy_moves, suggested
 
 import ucd_envs
 from ucd_envs.rng import seeded
@@ -104,7 +104,7 @@ def test_gibbs_plays_each_move_with_its_probability(tau: float, hidden: bool) ->
     state, policy = ucd_envs.make_rules("tic_tac_toe").initial_state().after(4).after(1), MAST(tau=tau)
     memory = taught(policy, 4, 1) if hidden else taught(policy)
     weights = {action: math.exp(paid / count / tau) for action, (count, paid) in TABLE.items()} | {8: math.exp(1 / tau)}
-    counts = Counter(first_suggestion(state, [(0, 4), (1, 1)], policy, memory, seed) for seed in range(NUMBER))
+    counts = suggested(state, [(0, 4), (1, 1)], policy, memory, NUMBER)
     assert set(counts) <= set(weights)
     shown = [action for action, weight in weights.items() if NUMBER * weight / sum(weights.values()) > 5]
     expected = [NUMBER * weights[action] / sum(weights.values()) for action in shown]
@@ -124,10 +124,10 @@ def test_moves_are_listed_where_drawing_is_in_vain() -> None:
         moves.append((state.player, action))
         state = state.after(action)
     memory = taught(colder, 0, 1, 4, 5, 6, 8)
-    counts = Counter(first_suggestion(state, moves, colder, memory, seed) for seed in range(1000))
+    counts = suggested(state, moves, colder, memory, 1000)
     assert counts == {7: 1000}
     memory = taught(policy, 0, 1, 4, 5, 6, 8)
-    counts = Counter(first_suggestion(state, moves, policy, memory, seed) for seed in range(NUMBER))
+    counts = suggested(state, moves, policy, memory, NUMBER)
     weights, listed = [math.exp(5), math.exp(5), math.exp(7.5)], [counts[action] for action in (2, 3, 7)]
     assert sum(listed) == NUMBER
     assert chi_square(listed, [NUMBER * weight / sum(weights) for weight in weights]) < limit(listed)
@@ -139,7 +139,7 @@ def test_the_greedy_choice_is_left_to_chance_with_epsilon(epsilon: float) -> Non
     policy, number = MAST(choice="greedy", epsilon=epsilon), 6000
     state = ucd_envs.make_rules("tic_tac_toe").initial_state().after(4).after(1).after(8).after(0)
     moves, memory = [(0, 4), (1, 1), (0, 8), (1, 0)], taught(policy)
-    counts = Counter(first_suggestion(state, moves, policy, memory, seed) for seed in range(number))
+    counts = suggested(state, moves, policy, memory, number)
     assert set(counts) <= {-1, 5, 7}
     assert abs(counts[-1] - epsilon * number) <= 4 * math.sqrt(number * epsilon * (1 - epsilon))
     assert abs(counts[5] - counts[7]) <= 4 * math.sqrt(number * (1 - epsilon))

@@ -12,7 +12,7 @@ import pytest
 from simulations import teach
 from test_mast import SMALLEST
 from test_playout_baselines import ALL_GAMES, chi_square, limit, start_of
-from test_policies import Search, Simulation, first_suggestion, policy_moves
+from test_policies import Search, Simulation, policy_moves, suggested
 
 import ucd_envs
 from ucd_envs.structs import fields
@@ -185,7 +185,7 @@ def test_gibbs_plays_each_move_with_its_probability(tau: float) -> None:
 def assert_frequencies(memory: np.ndarray, policy: NGrams, values: dict[int, float]) -> None:
     """The third moves of tic-tac-toe after 4 and 1 are played with the probabilities of these values."""
     state, number = ucd_envs.make_rules("tic_tac_toe").initial_state().after(4).after(1), 6000
-    counts = Counter(first_suggestion(state, [(0, 4), (1, 1)], policy, memory, seed) for seed in range(number))
+    counts = suggested(state, [(0, 4), (1, 1)], policy, memory, number)
     assert set(counts) <= set(values)
     weights = {action: math.exp(value / policy.tau) for action, value in values.items()}
     shown = [action for action, weight in weights.items() if number * weight / sum(weights.values()) > 5]
@@ -200,7 +200,7 @@ def test_the_greedy_choice_is_left_to_chance_with_epsilon(epsilon: float) -> Non
     """Else, where nothing is known, it is any move, each as often."""
     policy, number, state = NGrams(choice="greedy", epsilon=epsilon), 6000, ucd_envs.make_rules("tic_tac_toe").initial_state()
     memory = policy.memory(state.rules)
-    counts = Counter(first_suggestion(state, [], policy, memory, seed) for seed in range(number))
+    counts = suggested(state, [], policy, memory, number)
     assert set(counts) <= {-1, *range(9)}
     assert abs(counts[-1] - epsilon * number) <= 4 * math.sqrt(number * epsilon * (1 - epsilon))
     if epsilon < 1:

@@ -10,7 +10,7 @@ from typing import Any
 import hash_game
 import numpy as np
 import pytest
-from test_policies import GAMES, Search, first_suggestion
+from test_policies import GAMES, Search, suggested
 
 import ucd_envs
 from ucd_envs.kernels import IS_LEGAL, LEGAL_ACTIONS, kernel
@@ -164,8 +164,7 @@ def test_where_nothing_can_be_listed_nothing_is_suggested(policy: Any) -> None:
     start = ucd_envs.make_rules("tic_tac_toe").initial_state()
     kernels = start.rules.kernels._replace(playout_actions=nothing_listed, is_playable=nothing_playable)
     state = State(replace(start.rules, kernels=kernels), start.after(4).data)
-    suggested = {first_suggestion(state, [(0, 4)], policy, policy.memory(state.rules), seed) for seed in range(20)}
-    assert suggested == {-1}
+    assert suggested(state, [(0, 4)], policy, policy.memory(state.rules), 20) == {-1: 20}
 
 
 def test_several_policies_play_together() -> None:

@@ -20,7 +20,7 @@ from ucd_envs.structs import fields
 from ucd_planners import Planner, cmc, rave, ucd, uct
 from ucd_planners.go.initial import STRENGTHS
 from ucd_planners.notation import planner_from
-from ucd_planners.playouts import BHRF, CMC, MAST, POLICIES, GoExpert, GoInitial, LastGoodReply, NGrams, PoolRAVE
+from ucd_planners.playouts import BHRF, CMC, MAST, POLICIES, GoExpert, GoInitial, LastGoodReply, NGrams, PlayoutPolicy, PoolRAVE
 from ucd_planners.playouts.cmc import MEMORY, tiles_of
 from ucd_planners.search.interface import LEARN, SUGGEST, learn_nothing
 from ucd_planners.search.sim import action_list, trace
@@ -158,15 +158,17 @@ def test_among_equal_tiles_each_move_is_as_frequent() -> None:
     tiles = tiles_of.py_func(memory, fields(memory, MEMORY))
     for action, (count, paid) in {2: (4, 2), 5: (2, 1), 7: (6, 3), 3: (10, 4.5), 8: (1, 0)}.items():
         tiles[0, 4, action] = count, paid
-    counts = Counter(first_suggestion(start.after(4).after(0), [(0, 4), (1, 0)], policy, memory, seed) for seed in range(3000))
+    counts = suggested(start.after(4).after(0), [(0, 4), (1, 0)], policy, memory, 3000)
     assert set(counts) == {2, 5, 7}
     assert all(900 < count < 1100 for count in counts.values()), counts
 
 
-def first_suggestion(state: State, moves: list[tuple[int, int]], policy: CMC, memory: np.ndarray, seed: int) -> int:
-    """What a policy suggests after these moves."""
-    rng = np.random.SeedSequence(seed).generate_state(2, np.uint64)
-    return WrittenSimulation(state.rules).suggestions(state, moves, policy, memory, [rng])[0]
+def suggested(
+    state: State, moves: list[tuple[int, int]], policy: PlayoutPolicy, memory: np.ndarray, number: int
+) -> Counter[int]:
+    """How often a policy suggests each action, or -1, after these moves, with so many seeds."""
+    rngs = np.random.SeedSequence(5).generate_state(2 * number, np.uint64).reshape(number, 2)
+    return Counter(WrittenSimulation(state.rules).suggestions(state, moves, policy, memory, [*rngs]))
 
 
 @pytest.mark.parametrize("preset", [uct, ucd, rave])

@@ -7,10 +7,12 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from ucd_planners import cli
 from ucd_planners.arena.contest import Match
 from ucd_planners.arena.match import play_match
 from ucd_planners.arena.store import Store, configuration
@@ -57,12 +59,29 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a user's module, which is the current one."""
     (tmp_path / "mine.py").write_text(MINE)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.delitem(sys.modules, "mine", raising=False)
     return tmp_path
 
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own, which imports anew."""
     return subprocess.run([*COMMAND, *words], capture_output=True, text=True, cwd=folder, timeout=300)
+
+
+Shown = tuple[int, str, str]
+"""Status, output and errors of a command."""
+
+
+@pytest.fixture
+def ucd(folder: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Shown]:
+    """The command, run in this process in the folder."""
+
+    def shown(*words: str) -> Shown:
+        status = cli.main(words)
+        return status, *capsys.readouterr()
+
+    return shown
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
@@ -132,16 +151,24 @@ def test_a_store_keeps_games_of_references(folder: Path) -> None:
     ],
     ids=str,
 )
-def test_a_reference_that_cannot_be_used_is_refused_in_one_sentence(words: list[str], sentence: str, folder: Path) -> None:
-    shown = run(folder, *words)
-    assert (shown.returncode, shown.stdout, shown.stderr.count("\n")) == (2, "", 1)
-    assert shown.stderr.startswith(f"ucd: {sentence}")
+def test_a_reference_that_cannot_be_used_is_refused_in_one_sentence(
+    words: list[str], sentence: str, ucd: Callable[..., Shown]
+) -> None:
+    status, out, err = ucd(*words)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"ucd: {sentence}")
 
 
 @pytest.mark.parametrize("name", ["mine:board(size=2)", "tic_tac_toe", "mine:wide(c=0.5)", "mine:near", "cmc"])
-def test_a_check_without_faults_has_status_0(name: str, folder: Path) -> None:
-    shown = run(folder, "check", name)
-    assert (shown.stderr, shown.returncode, shown.stdout.endswith(", no fault\n")) == ("", 0, True)
+def test_a_check_without_faults_has_status_0(name: str, ucd: Callable[..., Shown]) -> None:
+    status, out, err = ucd("check", name)
+    assert (err, status, out.endswith(", no fault\n")) == ("", 0, True)
+
+
+def test_a_refusal_and_its_status_leave_the_process(folder: Path) -> None:
+    shown = run(folder, "check", "mine:number")
+    sentence = "ucd: mine:number is no game, selection or policy, but 7\n"
+    assert (shown.returncode, shown.stdout, shown.stderr) == (2, "", sentence)
 
 
 def test_a_check_with_faults_prints_a_sentence_for_each_and_has_status_1(folder: Path) -> None:

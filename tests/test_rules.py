@@ -20,6 +20,7 @@ from scipy.stats import chi2_contingency, chisquare
 import ucd_envs
 from ucd_envs import defaults, registry
 from ucd_envs.kernels import (
+    ACTIONS,
     BYTES,
     CHANCE,
     DRAW,
@@ -28,6 +29,7 @@ from ucd_envs.kernels import (
     LEGAL_ACTIONS,
     OVER,
     PLAY,
+    PLAYOUT,
     PLAYOUT_ACTION,
     READ_PAYOFFS,
     RESET,
@@ -41,8 +43,9 @@ from ucd_envs.structs import fields
 
 STATES = 3000
 """At least so many states of random games are looked at in every configuration."""
-REACHABLE = 6000
-"""So many states are enumerated, breadth first; all there are in the small configurations."""
+REACHABLE, SMALL = 6000, 25
+"""Number of states that are enumerated, breadth first, in games with at most SMALL actions: all states of the small ones. A
+third of it in the others, where it still ends at the second or third move."""
 SEEN_IN_FULL = {"connect_four_v0", "go_v0", "havannah_v0", "hex_v0", "leftright_v0", "tic_tac_toe_v0"}
 """Games whose whole position can be read off observations, mover, ply and legal actions."""
 CONFIGURATIONS = [(name, settings) for name in registry.available() for settings in registry.examples(name)]
@@ -96,12 +99,13 @@ def samples(rules: Rules) -> list[State]:
 
 @cache
 def reachable(rules: Rules) -> list[State]:
-    """The first REACHABLE states that differ in their record, breadth first."""
+    """The first states that differ in their record, breadth first."""
+    most = REACHABLE if rules.actions <= SMALL else REACHABLE // 3
     found = {rules.initial_state().data: rules.initial_state()}
     queue = list(found.values())
     for state in queue:
         for action in state.legal_actions():
-            if len(queue) == REACHABLE:
+            if len(queue) == most:
                 return queue
             child = state.after(action)
             if child.data not in found:
@@ -133,8 +137,11 @@ def guarded(size: int, dtype: type, fill: int) -> tuple[np.ndarray, Callable[[],
 
 
 def test_no_identity_is_broken(rules: Rules) -> None:
-    """F2-04, B041, B062, B097: the public check finds nothing in a thousand states of random games and a hundred playouts."""
-    assert ucd_envs.check(rules, seed=1).faults == ()
+    """F2-04, B041, B062, B097: the public check finds nothing in a thousand states of random games and a hundred playouts.
+
+    In twenty playouts where they may have thousands of moves.
+    """
+    assert ucd_envs.check(rules, playouts=100 if rules.max_plies < 2000 else 20, seed=1).faults == ()
 
 
 def test_reset_sets_every_field(rules: Rules) -> None:
@@ -194,7 +201,7 @@ def test_moves_in_another_order_lead_to_an_equal_position_or_to_one_that_looks_d
 
 
 def test_positions_that_look_different_have_different_words(rules: Rules) -> None:
-    """B089: among all reachable states (the first 6,000 and those of random games) none that look different share words."""
+    """B089: among reachable states, the first ones and those of random games, none that look different share words."""
     looks: dict[bytes, tuple[Any, ...]] = {}
     for state in (*reachable(rules), *states(rules)):
         assert looks.setdefault(state.key, seen(state)) == seen(state)
@@ -243,15 +250,35 @@ def plain_games(state: State, number: int, rng: np.ndarray) -> list[tuple[list[f
     return list(zip(out.tolist(), lengths.tolist(), strict=True))
 
 
-def playouts(state: State, number: int, rng: np.ndarray, trace: np.ndarray) -> Iterator[tuple[list[float], int]]:
-    """Payoffs of so many playouts from a state, and what each returned; `trace` holds the moves of the last one, if it can."""
-    rules, start, out = state.rules, state.array(), np.empty(state.rules.players)
-    for _ in range(number):
-        array = start.copy()
-        length = rules.kernels.playout(rules.config, array, rng, trace)
-        assert fields(array, HEADER).player == OVER
-        rules.kernels.payoffs(rules.config, array, out)
-        yield out.tolist(), length
+@kernel()
+def many_playouts(playout, payoffs, config, start, state, rng, trace, out, lengths, first):
+    """Playouts from `start`: payoffs [playouts, players], what each returned [playouts], and the first entry of its trace."""
+    for i in range(len(lengths)):
+        for k in range(len(state)):
+            state[k] = start[k]
+        lengths[i] = playout(config, state, rng, trace)
+        if fields(state, HEADER).player != OVER:
+            return np.bool_(False)
+        payoffs(config, state, out[i])
+        first[i] = trace[0] if len(trace) > 0 else 0
+    return np.bool_(True)
+
+
+MANY_PLAYOUTS = types.boolean(
+    *(types.FunctionType(signature) for signature in (PLAYOUT, READ_PAYOFFS)),
+    *(BYTES, BYTES, BYTES, RNG, ACTIONS, types.float64[:, ::1], types.int64[::1], types.int64[::1]),
+)
+many_playouts.seam_signature = MANY_PLAYOUTS
+
+
+def playouts(state: State, number: int, rng: np.ndarray, trace: np.ndarray) -> Iterator[tuple[list[float], int, int]]:
+    """Payoffs of so many playouts from a state, what each returned, and its first move, if `trace` can hold it."""
+    rules = state.rules
+    out, lengths, first = np.empty((number, rules.players)), np.empty(number, np.int64), np.empty(number, np.int64)
+    two = (rules.kernels.playout, rules.kernels.payoffs)
+    arrays = (rules.config, state.array(), state.array(), rng, trace, out, lengths, first)
+    assert compiled(many_playouts, MANY_PLAYOUTS)(*two, *arrays)
+    return zip(out.tolist(), lengths.tolist(), first.tolist(), strict=True)
 
 
 def homogeneous(first: list[Any], second: list[Any]) -> bool:
@@ -290,25 +317,31 @@ def uniform(counts: Counter[int], legal: list[int]) -> bool:
     return set(counts) == set(legal) and (len(legal) == 1 or chisquare([counts[action] for action in legal]).pvalue > 1e-4)
 
 
-def test_playouts_without_a_trace_have_the_payoffs_of_random_games(rules: Rules) -> None:
+every_size = pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.mark.slow)])
+"""How many times as many playouts as in every run of the tests."""
+
+
+@every_size
+def test_playouts_without_a_trace_have_the_payoffs_of_random_games(rules: Rules, times: int) -> None:
     """Short cuts of a game change no probability: its payoffs are distributed as those of plain random games.
 
     At the start, in the middle and near the end of a game.
     """
-    rng, number = seeded(5), max(4000, min(20_000, 2_000_000 // rules.max_plies))
+    rng, number = seeded(5), times * max(1500, min(7000, 700_000 // rules.max_plies))
     for state in samples(rules):
         plain = [tuple(payoffs) for payoffs, _ in plain_games(state, number, rng)]
-        quick = [tuple(payoffs) for payoffs, _ in playouts(state, number, rng, NO_TRACE)]
+        quick = [tuple(payoffs) for payoffs, _, _ in playouts(state, number, rng, NO_TRACE)]
         assert homogeneous(plain, quick), state
 
 
-def test_playouts_with_a_trace_have_the_payoffs_and_lengths_of_random_games(rules: Rules) -> None:
+@every_size
+def test_playouts_with_a_trace_have_the_payoffs_and_lengths_of_random_games(rules: Rules, times: int) -> None:
     """At the start, in the middle and near the end of a game."""
-    rng, number = seeded(6), max(2000, min(10_000, 1_000_000 // rules.max_plies))
+    rng, number = seeded(6), times * max(1000, min(4000, 400_000 // rules.max_plies))
     trace = np.empty(rules.max_plies, np.int32)
     for state in samples(rules):
         plain = [(*payoffs, length) for payoffs, length in plain_games(state, number, rng)]
-        traced = [(*payoffs, length) for payoffs, length in playouts(state, number, rng, trace)]
+        traced = [(*payoffs, length) for payoffs, length, _ in playouts(state, number, rng, trace)]
         assert homogeneous(plain, traced), state
 
 
@@ -322,7 +355,7 @@ def test_the_first_moves_of_playouts_are_uniform(rules: Rules) -> None:
     for state in samples(rules):
         legal = state.legal_actions()
         number = 20 * len(legal) + 500
-        first = [int(trace[0]) % 2**16 for _ in playouts(state, number, rng, trace)]
+        first = [move % 2**16 for _, _, move in playouts(state, number, rng, trace)]
         if state.player == CHANCE:
             assert homogeneous(first, [state.outcome(rng) for _ in range(number)]), state
         else:

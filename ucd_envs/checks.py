@@ -88,18 +88,18 @@ class Guarded:
         self.band = -(-max(BAND, length) // 64) * 64
         self.bytes = np.empty(length + 2 * self.band, np.uint8)
         self.array = self.bytes[self.band : self.band + length].view(dtype)
+        self.low, self.high = self.bytes[: self.band], self.bytes[self.band + length :]
         self.fill(garbage)
 
     def fill(self, garbage: int) -> None:
         """Overwrites the array and its bands."""
-        self.garbage = garbage
+        self.expected = bytes([garbage]) * self.band
         self.bytes[:] = garbage
 
     @property
     def intact(self) -> bool:
         """Returns whether the bands are unchanged."""
-        low, high = self.bytes[: self.band], self.bytes[self.bytes.size - self.band :]
-        return bool((low == self.garbage).all() and (high == self.garbage).all())
+        return bool(self.low.tobytes() == self.expected == self.high.tobytes())
 
 
 class Checker:
@@ -115,8 +115,10 @@ class Checker:
         self.starts: list[tuple[bytes, list[str]]] = []
         self.config = Guarded(len(rules.config), np.uint8)
         self.config.array[:] = rules.config
+        self.config_bytes = self.config.array.tobytes()
         self.state, self.actions = Guarded(rules.state_bytes, np.uint8), Guarded(rules.actions, np.int32)
         self.words, self.payoffs = Guarded(rules.key_words, np.uint64), Guarded(rules.players, np.float64)
+        self.header_fields = self.state.array[: HEADER.itemsize].view(HEADER)
         self.planes, self.rng = Guarded(int(np.prod(rules.planes)), np.int8), Guarded(2, np.uint64)
         self.rng.array[:] = seeded(seed)
 
@@ -145,7 +147,7 @@ class Checker:
         guarded = (self.config, self.state, self.actions, self.words, self.payoffs, self.planes, self.rng, state)
         if not all(array.intact for array in guarded):
             self.stop(kernel, "writes outside its arrays")
-        if not np.array_equal(self.config.array, self.rules.config):
+        if self.config.array.tobytes() != self.config_bytes:
             self.stop(kernel, "changes config")
         return result
 
@@ -173,8 +175,8 @@ class Checker:
     @property
     def header(self) -> tuple[int, int]:
         """Returns player and ply of the present state."""
-        found = self.state.array[: HEADER.itemsize].view(HEADER)[0]
-        return int(found["player"]), int(found["ply"])
+        found: tuple[int, int] = self.header_fields.item()
+        return found
 
     def check_game(self) -> None:
         """Plays one random game and checks all its states."""
