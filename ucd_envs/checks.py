@@ -62,7 +62,7 @@ def check(rules: Rules, states: int = 1000, playouts: int = 100, seed: int = 0) 
     """
     if not isinstance(rules, Rules):
         raise TypeError(f"expected Rules, such as make_rules returns, not {type(rules).__name__}")
-    if rules.live is not None:
+    if rules.rooted is not None:
         raise TypeError(f"{rules.name} is one game of Python: only rules made of kernels are checked")
     checker = Checker(rules, integer("seed", seed, 0, 2**63))
     try:

@@ -30,6 +30,8 @@ Builder = Callable[..., Rules]
 ENTRY_POINTS = "ucd.games"
 VERSIONED = re.compile(r"[a-z][a-z0-9_]{0,80}_v\d{1,9}")
 REFERENCE = re.compile(r"[^\W\d][\w.]{0,200}:[^\W\d]\w{0,80}")
+FAMILIES = {"spiel": "ucd_envs.foreign.openspiel"}
+"""Modules that make the games of other collections, by what stands before the colon of a name: "spiel:chess"."""
 MOST_RULES = 256
 """Number of configurations kept in memory, the most recently used ones."""
 
@@ -67,7 +69,7 @@ def versioned(name: str) -> str:
     """
     if not isinstance(name, str):
         raise TypeError(f"a game's name must be text such as 'hex', not {shown(name)}")
-    if REFERENCE.fullmatch(name):
+    if REFERENCE.fullmatch(name) or family_of(name) is not None:
         return name
     wanted = name.replace("-", "_")
     for names in (_builders, _entry_points()):
@@ -75,6 +77,12 @@ def versioned(name: str) -> str:
         if versions:
             return max(versions, key=lambda known: int(known.rpartition("_v")[2]))
     raise ValueError(f"unknown game {shown(name)}: expected one of {', '.join(available())}")
+
+
+def family_of(name: str) -> Any:
+    """Returns the module that makes the games of a name's collection, or None for another name."""
+    family = FAMILIES.get(name.partition(":")[0]) if ":" in name else None
+    return None if family is None else importlib.import_module(family)
 
 
 def load(reference: str) -> Any:
@@ -106,6 +114,8 @@ def builder(name: str) -> Builder:
     """Returns the function that makes the rules of a game. Raises TypeError or ValueError for an unknown game or a bad
     reference."""
     name = versioned(name)
+    if (family := family_of(name)) is not None:
+        return family.builder(name)  # type: ignore[no-any-return]
     if ":" in name:
         found: Any = load(name)
         if not callable(found):
@@ -134,6 +144,8 @@ def make_rules(name: str, /, **settings: Any) -> Rules:
     have another name. Raises TypeError for a name that is not text and for an unknown setting.
     """
     name = versioned(name)
+    if (family := family_of(name)) is not None:
+        name, settings = family.spelled(name, settings)
     build, known = builder(name), parameters(name)
     open_ended = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
     for setting, value in settings.items():
@@ -229,8 +241,8 @@ def _again(name: str, settings: dict[str, Any]) -> Rules:
 
 def _reduced(rules: Rules) -> tuple[Any, ...]:
     """Pickles Rules as name or reference and settings, and those of a live game as its facts."""
-    if rules.live is not None:
-        return rules.live.facts()
+    if rules.rooted is not None:
+        return rules.rooted.facts()
     return _again, (rules.reference or rules.name, dict(rules.settings))
 
 

@@ -37,7 +37,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from struct import Struct
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -53,7 +53,7 @@ _read_header = Struct("<ii").unpack_from
 
 
 class PythonGame(Protocol):
-    """A game behind kernels that call back into Python. Only one search at a time can use it."""
+    """A game behind kernels that call back into Python. One thread can search it at a time."""
 
     def reseed(self, seed: int) -> None:
         """Begins a new sequence of random numbers for a search."""
@@ -63,6 +63,11 @@ class PythonGame(Protocol):
 
     def listening(self) -> AbstractContextManager[None]:
         """Lets Ctrl-C reach callbacks while it lasts."""
+
+
+@runtime_checkable
+class RootedGame(PythonGame, Protocol):
+    """A Python game whose only state is the root of its search."""
 
     def mover_after(self, state: State, moves: Iterable[int]) -> int:
         """Returns the player to move after moves from the root, -1 when the game is over."""
@@ -102,6 +107,8 @@ class Rules:
     """Drawing of boards: "square", "hexagonal", "hexagon" (of hexagonal cells), "points" (stones on crossings, the first row
     at the bottom), "column" (stones fall), "track" (a line of steps), "tiles" (numbers 2**k) or "numbered" (stones with
     numbers). None for a game that only lists its moves."""
+    drawing: Callable[[State], str] | None = None
+    """Returns a board as text, for a game without a tiling. None itself for a game that has none."""
     rewards: tuple[float, float] = (-1.0, 1.0)
     """Rewards of an environment for the payoffs 0 and 1; linear between."""
     why_illegal: Callable[[int], str] = field(default=lambda action: "it is not among the legal moves")
@@ -112,7 +119,7 @@ class Rules:
     """Returns the first player's points less the second's, as if the game were over now. None itself for a game without
     points."""
     live: PythonGame | None = None
-    """The live game behind kernels that call back into Python, None for all other games."""
+    """The game behind kernels that call back into Python, None for all other games."""
     layout: np.dtype[Any] = HEADER
     """Record at the beginning of a state. Pickled states carry its digest, and one of another version is refused."""
     validate: Callable[[np.ndarray, np.ndarray], bool] | None = None
@@ -182,6 +189,11 @@ class Rules:
         return self.kernels.probability is not defaults.probability
 
     @cached_property
+    def rooted(self) -> RootedGame | None:
+        """Returns the live game whose only state is its root, None for a game in which moves lead to states."""
+        return self.live if isinstance(self.live, RootedGame) else None
+
+    @cached_property
     def identity(self) -> tuple[Any, ...]:
         """Returns the facts that two Rules must share for a state of one to be a state of the other."""
         return (self.name, self.own_config.tobytes(), self.state_bytes)
@@ -216,11 +228,11 @@ class Rules:
         if len(data) != self.state_bytes:
             raise ValueError(f"a state of {self} has {self.state_bytes} bytes, not {len(data)}")
         player, ply = _read_header(data)
-        if not (OVER <= player < self.players or (player == CHANCE and (self.has_chance or self.live is not None))):
+        if not (OVER <= player < self.players or (player == CHANCE and (self.has_chance or self.rooted is not None))):
             raise ValueError(
                 f"no state of {self}: the player to move is 0 to {self.players - 1}, or -1 at the end, not {player}"
             )
-        last = MOST_PLIES if self.live is not None else self.max_plies - (player != OVER)
+        last = MOST_PLIES if self.rooted is not None else self.max_plies - (player != OVER)
         if not 0 <= ply <= last:
             raise ValueError(f"no state of {self}: the ply is 0 to {last}, not {ply}")
         if self.validate is not None and not self.validate(self.config, np.frombuffer(bytearray(data), np.uint8)):
@@ -333,13 +345,14 @@ class State:
         Raises ValueError for an illegal one. Raises TypeError for anything but a whole number, and for a live game, whose
         only state is its root.
         """
-        if self.rules.live is not None:
+        if self.rules.rooted is not None:
             raise TypeError(f"{self.rules.name} is one game of Python: step its environment instead")
         state = self.array()
         action = operator.index(action)
         if not 0 <= action < self.rules.actions or not self.rules.kernels.is_legal(self.rules.config, state, action):
             raise ValueError(f"action {action} is not legal here: expected one of {self.legal_actions()}")
         self.rules.kernels.play(self.rules.config, state, action)
+        self._raise_caught()
         return State.trusted(self.rules, state.tobytes())
 
     def outcome(self, rng: np.ndarray) -> int:

@@ -76,7 +76,7 @@ class SearchResult:
         names, state = [], self.state
         for place, action in enumerate(line):
             names.append(state.action_name(action))
-            if state.rules.live is None and place + 1 < len(line):
+            if state.rules.rooted is None and place + 1 < len(line):
                 state = state.after(action)
         return names
 

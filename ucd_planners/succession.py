@@ -85,7 +85,7 @@ def follows(
     if last is None or state.ply <= last.ply:
         return False
     words = np.frombuffer(state.words, np.uint64).copy()
-    if state.rules.live is not None:
+    if state.rules.rooted is not None:
         return lies_below(graph, words, state.ply)
     plies = state.ply - last.ply
     if plies > MOST_PLIES:

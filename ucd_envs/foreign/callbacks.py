@@ -12,16 +12,13 @@ which every step leads to a position of CHANCE.
 from __future__ import annotations
 
 import ctypes
-import signal
-import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import partial
-from types import FrameType
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 import numpy as np
 
+from ucd_envs.foreign.interrupts import Interruptible
 from ucd_envs.foreign.kernels import CALLBACK, CONFIG, FOUND, KERNELS, LISTED, NO_CHANCE, STATE
 from ucd_envs.foreign.outcomes import Outcomes, Place
 from ucd_envs.kernels import CHANCE, FAILED, OVER
@@ -170,25 +167,23 @@ def rules_without_game(
     )
 
 
-class Callbacks:
+class Callbacks(Interruptible):
     """The callbacks of one live game, and its Rules."""
 
     def __init__(self, game: Game, name: str) -> None:
+        super().__init__()
         self.game = game
         self.place = 0
         self.epoch = 0
         self.base = 0
         self.keys: dict[tuple[Hashable, int], int] = {}
         self.outcomes = Outcomes(game.outcomes, game.widening)
-        self.caught: BaseException | None = None
         self._unnamed = UNNAMED
         self._root: Place | None = None
         self._here: Place | None = None
         self._room = max(game.max_plies, game.actions, game.players) + 1
         self._numbers, self._bits = (ctypes.c_int32 * self._room)(), (ctypes.c_uint64 * self._room)()
         self._shares = (ctypes.c_double * self._room)()
-        self._inside = False
-        self._waiting: Callable[[], Any] | None = None
         functions = (
             self._legal_actions,
             self._play if game.outcomes == 0 else self._play_and_name,
@@ -251,11 +246,6 @@ class Callbacks:
         """Begins a new sequence of random numbers for a search."""
         self.game.reseed(seed)
 
-    def failure(self) -> BaseException | None:
-        """Returns and clears the exception that a callback has caught."""
-        caught, self.caught = self.caught, None
-        return caught
-
     def mover_after(self, state: State, moves: Iterable[int]) -> int:
         """Returns the player to move after moves from the root. Raises ValueError when the game has another root by now."""
         if state.rules.has_chance and self.game.outcomes:
@@ -284,34 +274,9 @@ class Callbacks:
         chance = next(form for form, kernels in KERNELS.items() if kernels.completed() == rules.kernels)
         return rules_without_game, (rules.name, rules.players, rules.actions, rules.max_plies, chance)
 
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Raises Ctrl-C inside callbacks only while it lasts, since elsewhere ctypes would print and drop it. Random numbers
-        from outside the game are those of the search meanwhile."""
-        handler = signal.getsignal(signal.SIGINT)
-        if threading.current_thread() is not threading.main_thread() or not callable(handler):
-            with self.game.apart():
-                yield
-            return
-
-        def interrupted(number: int, frame: FrameType | None) -> None:
-            if self._inside:
-                handler(number, frame)
-            else:
-                self._waiting = partial(handler, number, frame)
-
-        signal.signal(signal.SIGINT, interrupted)
-        try:
-            with self.game.apart():
-                yield
-        finally:
-            signal.signal(signal.SIGINT, handler)
-            self._let_in()
-
-    def _let_in(self) -> None:
-        waiting, self._waiting = self._waiting, None
-        if waiting is not None:
-            waiting()
+    def apart(self) -> AbstractContextManager[None]:
+        """Returns a context in which random numbers from outside the game are those of the search."""
+        return self.game.apart()
 
     def _guarded(self, function: Callable[[int], int]) -> Callable[[int, int], int]:
         """Returns a callback that goes to a place and calls the function there. It stores an exception and returns FAILED."""

@@ -243,8 +243,9 @@ def _told(state: State, board: tuple[str, ...] = ()) -> tuple[str, ...]:
 
 
 def _words(state: State) -> Scene:
-    """Writes the game and its legal moves in words."""
-    lines = _told(state)
+    """Writes the game, the board if it has a text, and the legal moves in words."""
+    drawing = state.rules.drawing
+    lines = _told(state, () if drawing is None else tuple(drawing(state).splitlines()))
     words = tuple(Words((0, row + 0.5), line, 0.7, left=True) for row, line in enumerate(lines))
     across = LETTER * max(map(len, lines))
     return _scene(state, across, len(lines), in_text="", ground=words, lines=lines, largest=20)

@@ -51,7 +51,7 @@ def _made(text: str) -> Any:
         return initial_from(text)
     if name in PRESETS:
         return player_from(text).selection
-    if ":" not in name:
+    if ":" not in name or registry.family_of(name) is not None:
         return registry.make_rules(name, **written)
     made = built(name, registry.load(name), written)
     if isinstance(made, Planner):

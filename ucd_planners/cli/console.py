@@ -32,7 +32,7 @@ def game_from(text: str | None) -> tuple[str | None, dict[str, Any]]:
     """
     from ucd_planners.notation import parse
 
-    if text is None or "(" not in text:
+    if text is None or "(" not in text or registry.family_of(text) is not None:
         return text, {}
     try:
         return parse(text)

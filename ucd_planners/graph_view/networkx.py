@@ -70,12 +70,12 @@ class Place(NamedTuple):
 
     def after(self, action: int) -> Place:
         """Returns the position after a move."""
-        live = self.state.rules.live is not None
+        live = self.state.rules.rooted is not None
         return Place(self.state, (*self.moves, action)) if live else Place(self.state.after(action))
 
     def mover(self) -> int:
         """Returns the player to move, -1 when the game is over."""
-        live = self.state.rules.live
+        live = self.state.rules.rooted
         return self.state.player if live is None else live.mover_after(self.state, self.moves)
 
 
