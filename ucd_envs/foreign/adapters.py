@@ -418,6 +418,6 @@ def adapted(env: Any) -> Adapter:
     if missing:
         raise TypeError(
             f"a planner needs an environment with {', '.join(HOOKS)}, but {type(raw).__name__} has no {', '.join(missing)}: "
-            "give it ucd_envs.foreign.AECGame(env) for PettingZoo or SingleGame(env) for Gymnasium"
+            "give it ucd_envs.foreign.AECGame(env) for PettingZoo, SingleGame(env) for Gymnasium, SpielGame(env) for OpenSpiel"
         )
     return AECGame(env) if hasattr(raw, "possible_agents") else SingleGame(env)

@@ -30,7 +30,8 @@ class Interruptible:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Raises Ctrl-C inside callbacks only while it lasts, since elsewhere ctypes would print and drop it. `apart` lasts as long."""
+        """Raises Ctrl-C inside callbacks only while it lasts, since elsewhere ctypes would print and drop it. `apart` lasts as
+        long."""
         handler = signal.getsignal(signal.SIGINT)
         if threading.current_thread() is not threading.main_thread() or not callable(handler):
             with self.apart():

@@ -23,9 +23,9 @@ POSITIONS = ("history", "text")
 SETTINGS = ("position", "start")
 """Settings that are none of OpenSpiel's."""
 TOLD = frozenset(
-    ("2048", "amazons", "backgammon", "breakthrough", "clobber", "connect_four", "dots_and_boxes", "gomoku", "hex", "mnk")
-) | frozenset(("othello", "pentago", "pig", "tic_tac_toe", "y"))
-"""Games whose text tells all of a position but the returns and the ply, so that it is the default position."""
+    ("breakthrough", "clobber", "connect_four", "dots_and_boxes", "gomoku", "havannah", "hex", "mnk", "nim", "othello")
+) | frozenset(("pentago", "tic_tac_toe", "y"))
+"""Games whose text, with mover and ply, tells all of a position, so that it is the default position."""
 
 
 def spelled(name: str, settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -60,13 +60,15 @@ def _parts(text: str) -> Iterator[str]:
 
 @cache
 def builder(name: str) -> Callable[..., Rules]:
-    """Returns the function that makes the rules of a game without parameters in its name, or ignores those."""
+    """Returns the function that makes the rules of a game; parameters in its name do not count.
+
+    Raises ImportError without OpenSpiel.
+    """
+    imported()
     return partial(rules, name.partition(":")[2].partition("(")[0])
 
 
-def rules(
-    short: str, /, *, position: str | Position | None = None, start: str | None = None, **parameters: Any
-) -> Rules:
+def rules(short: str, /, *, position: str | Position | None = None, start: str | None = None, **parameters: Any) -> Rules:
     """Returns the rules of a game of OpenSpiel.
 
     position: "history", "text", or a function of a pyspiel.State, see docs/foreign.md; start: the text of another first
@@ -149,7 +151,7 @@ def refuse_unserved(game: Any) -> tuple[float, float, int, int, int]:
     except Exception as error:
         raise ValueError(f"{name} does not tell its bounds: {error}") from None
     if not -math.inf < least < most < math.inf:
-        raise ValueError(f"utilities of {name} have no bounds: planners need a least and a largest one, not {least} and {most}")
+        raise ValueError(f"utilities of {name} go from {least} to {most}: planners need a least and a larger most")
     actions, outcomes = max(game.num_distinct_actions(), game.max_chance_outcomes()), game.max_chance_outcomes()
     for what, found, limit in (
         ("actions", actions, MOST_ACTIONS),
@@ -214,8 +216,8 @@ def _named(live: Replays, state: State, text: str) -> int:
 class SpielGame:
     """A game of OpenSpiel that is played outside, for planners: `planner.act(SpielGame(state))`.
 
-    `state` is the pyspiel.State that was given, or the first one of a pyspiel.Game; the caller may play on in it. Searches never
-    change it.
+    `state` is the pyspiel.State that was given, or the first one of a pyspiel.Game. The caller may play on in it; no search
+    changes it.
     """
 
     def __init__(self, state_or_game: Any, *, position: str | Position | None = None, start: str | None = None) -> None:

@@ -91,15 +91,16 @@ class Replays(Interruptible):
         self.state_bytes = STATE.itemsize + 8 * self._numbers + 4 * self._outcomes + 2 * self._history
         self._thread = Thread()
         self._list = ctypes.c_int32 * actions
+        self._kinds: list[Any] = [ctypes.c_int32 * 2, ctypes.c_int64 * 2, ctypes.c_double * self._numbers]
+        self._kinds += [ctypes.c_int32 * self._outcomes, ctypes.c_uint16 * max_plies]
         self._states: dict[int, Blocks] = {}
         self._lists: dict[int, Any] = {}
         self._words: dict[int, Any] = {}
         functions = (self._legal_actions, self._play, self._position, self._playout)
         self._callbacks = [CALLBACK(self._guarded(function)) for function in functions]
         self._first = np.frombuffer(bytearray(self.state_of([])), np.uint8)
-        places = {
-            name: ctypes.cast(callback, ctypes.c_void_p).value for name, callback in zip(FUNCTIONS, self._callbacks, strict=True)
-        }
+        addresses = [ctypes.cast(callback, ctypes.c_void_p).value for callback in self._callbacks]
+        places = dict(zip(FUNCTIONS, addresses, strict=True))
         sizes = {"players": self.players, "numbers": self._numbers, "outcomes": self._outcomes, "max_plies": max_plies}
         self.config = configuration(CONFIG, **places, **sizes, start=address_of(self._first))
 
@@ -136,7 +137,8 @@ class Replays(Interruptible):
         """Returns the moves in the bytes of a state."""
         ply = int.from_bytes(data[4:8], "little")
         before = len(data) - 2 * self._history
-        return np.frombuffer(data, np.uint16, ply, before).tolist()
+        moves: list[int] = np.frombuffer(data, np.uint16, ply, before).tolist()
+        return moves
 
     def is_valid(self, config: np.ndarray, state: np.ndarray) -> bool:
         """Returns whether the bytes are those of the state that their moves lead to."""
@@ -271,9 +273,8 @@ class Replays(Interruptible):
         """Writes the outcomes of a chance node. Raises ValueError for outcomes or probabilities that are none."""
         listed = sorted((outcome, probability) for outcome, probability in found if probability != 0)
         shares = [probability for _, probability in listed]
-        total = math.fsum(shares)
-        if not listed or not min(shares) > 0 or not abs(total - 1) <= SLACK:
-            raise ValueError(f"{self.name} lists outcomes whose probabilities {shares} sum to {total:g}, not to 1")
+        if not listed or not min(shares) > 0 or not abs(math.fsum(shares) - 1) <= SLACK:
+            raise ValueError(f"{self.name} lists outcomes with probabilities {shares}: they must be above 0 and sum to 1")
         if len(listed) > len(blocks.outcomes) or not 0 <= listed[0][0] <= listed[-1][0] < self.actions:
             raise ValueError(f"{self.name} lists the outcomes {[one for one, _ in listed]}, more than it has declared")
         blocks.tail[1] = len(listed)
@@ -291,10 +292,8 @@ class Replays(Interruptible):
         """Returns the blocks of the state at an address."""
         blocks = self._states.get(state)
         if blocks is None:
-            kinds = ((ctypes.c_int32, 2), (ctypes.c_int64, 2), (ctypes.c_double, self._numbers))
-            kinds += ((ctypes.c_int32, self._outcomes), (ctypes.c_uint16, self.max_plies))
-            places = itertools.accumulate((ctypes.sizeof(kind) * length for kind, length in kinds), initial=state)
-            blocks = Blocks(*((kind * length).from_address(place) for (kind, length), place in zip(kinds, places, strict=False)))
+            places = itertools.accumulate(map(ctypes.sizeof, self._kinds), initial=state)
+            blocks = Blocks(*(kind.from_address(place) for kind, place in zip(self._kinds, places, strict=False)))
             if len(self._states) >= MOST_VIEWS:
                 self._states.clear()
             self._states[state] = blocks
