@@ -18,11 +18,14 @@ import pytest
 from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
 from pettingzoo.classic.connect_four import connect_four as classic
 
+import ucd_envs
 import ucd_planners.planner
-from ucd_envs.foreign import Adapter, AECGame, SingleGame, check
+from ucd_envs.foreign import Adapter, AECGame, SingleGame, SpielGame, check
+from ucd_envs.foreign.replays import Replays
 from ucd_envs.foreign.snapshots import Copier
 from ucd_planners import cli, uct
 from ucd_planners.benchmarks import foreign as foreign_bench
+from ucd_planners.benchmarks import openspiel
 from ucd_planners.benchmarks import speed as bench
 from ucd_planners.benchmarks.foreign import ACTIONS, PLANNERS, POSITION, RESTORE, STEP, Case, recorded, replay
 from ucd_planners.notation import planner_from
@@ -241,7 +244,7 @@ def test_every_search_that_is_measured_makes_the_recorded_calls(case: Case, text
     found = []
     for _ in range(3):
         planner.reset(1)
-        with recorded(game) as calls:
+        with (openspiel if isinstance(game, SpielGame) else foreign_bench).recorded(game) as calls:
             planner.act(game)
         found.append(calls)
     assert found[1:] == found[:1] * 2
@@ -281,7 +284,7 @@ def test_ctrl_c_in_a_search_ends_the_measurement(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_row_has_the_documented_fields(small: None) -> None:
-    assert [list(row) for row in foreign_bench.foreign_rows()] == [FIELDS] * 8
+    assert [list(row) for row in foreign_bench.foreign_rows()] == [FIELDS] * 12
 
 
 def test_every_case_has_a_row_for_every_planner(small: None) -> None:
@@ -294,11 +297,34 @@ def test_a_peer_adds_its_fields_and_the_ratio(small: None, monkeypatch: pytest.M
     monkeypatch.setattr(foreign_bench, "peer_rate", lambda name: 250.0)
     monkeypatch.setattr(foreign_bench, "beside_bare_loop", lambda game, text, playouts: (500.0, 600.0, 20.0))
     rows = list(foreign_bench.foreign_rows(peers=True))
-    assert [list(row) for row in rows] == [FIELDS + PEER_FIELDS] * 8
+    assert [list(row) for row in rows] == [FIELDS + PEER_FIELDS] * 12
     assert {(row["peer"], row["peer_playouts_per_s"], row["ratio"]) for row in rows} == {
         ("mcts-simple", 250, 2.0),
         ("gymcts", 250, 2.0),
+        ("mcts of tic_tac_toe", 250, 2.0),
+        ("mcts of connect_four", 250, 2.0),
     }
+
+
+def test_the_rate_of_openspiel_is_in_its_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openspiel, "PLAYOUTS", 30)
+    monkeypatch.setattr(openspiel, "rate", lambda run: float(run()))
+    assert foreign_bench.peer_rate("mcts of tic_tac_toe") == 30
+
+
+def test_a_replay_makes_the_calls_of_a_search_in_openspiel() -> None:
+    game, planner = openspiel.spiel_game("tic_tac_toe"), planner_from(PLANNERS[1], playouts=50, seed=1)
+    with openspiel.recorded(game) as calls:
+        planner.act(game)
+    assert sum(name == "clone" for name, _ in calls) == 54, "every simulation, the root, and the state that is searched"
+    live = game.rules.live
+    assert isinstance(live, Replays)
+    found: list[tuple[str, Any]] = []
+    start = live.start
+    live.begin(openspiel.Noted(start, found))
+    openspiel.replay(game, calls)
+    live.begin(start)
+    assert found == calls
 
 
 # Copies.
@@ -306,7 +332,9 @@ def test_a_peer_adds_its_fields_and_the_ratio(small: None, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_copies_keep_their_word(case: Case) -> None:
-    assert check(case.make(), games=10).deterministic
+    game = case.make()
+    report: Any = ucd_envs.check(game.rules, states=50) if isinstance(game, SpielGame) else check(game, games=10)
+    assert getattr(report, "deterministic", None) or report.passed
 
 
 def four(*actions: int) -> Any:
@@ -496,20 +524,20 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
 
 
 def test_json_prints_one_object_a_row(small: None, capsys: pytest.CaptureFixture[str]) -> None:
-    assert [list(json.loads(line)) for line in printed(capsys, "--json")] == [FIELDS] * 8
+    assert [list(json.loads(line)) for line in printed(capsys, "--json")] == [FIELDS] * 12
 
 
 def test_json_with_peers_prints_their_fields(
     small: None, peers: dict[str, list[Any]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = printed(capsys, "--json", "--against", "python")
-    assert [list(json.loads(line)) for line in lines] == [FIELDS + PEER_FIELDS] * 8
+    assert [list(json.loads(line)) for line in lines] == [FIELDS + PEER_FIELDS] * 12
 
 
 def test_without_json_there_is_a_table(small: None, peers: dict[str, list[Any]], capsys: pytest.CaptureFixture[str]) -> None:
     table = [" ".join(line.split()) for line in printed(capsys, "--against", "python") if line.strip()]
     head = "environment copies planner playouts playouts/s bare loop/s cost in percent peer peer/s ratio"
-    assert (table[0], len(table)) == (head, 1 + 1 + 8)
+    assert (table[0], len(table)) == (head, 1 + 1 + 12)
 
 
 @pytest.mark.parametrize(
@@ -570,7 +598,7 @@ def test_a_missing_peer_is_told_before_anything_is_measured(
 def test_without_peers_none_is_needed(small: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("gymcts", "mcts_simple"):
         monkeypatch.setitem(sys.modules, name, None)
-    assert len(printed(capsys, "--json")) == 8
+    assert len(printed(capsys, "--json")) == 12
 
 
 def test_the_classic_games_are_needed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

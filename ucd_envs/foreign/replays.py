@@ -83,7 +83,7 @@ class Replays(Interruptible):
         max_plies: int,
     ) -> None:
         super().__init__()
-        self.name, self._start, self._position_of = name, start, position
+        self.name, self.start, self._position_of = name, start, position
         self._least, self._width = returns[0], returns[1] - returns[0]
         self.players, self.actions, self.max_plies = start.num_players(), actions, max_plies
         self._numbers, self._outcomes = max(self.players, outcomes), outcomes + outcomes % 2
@@ -103,6 +103,10 @@ class Replays(Interruptible):
         places = dict(zip(FUNCTIONS, addresses, strict=True))
         sizes = {"players": self.players, "numbers": self._numbers, "outcomes": self._outcomes, "max_plies": max_plies}
         self.config = configuration(CONFIG, **places, **sizes, start=address_of(self._first))
+
+    def begin(self, start: Any) -> None:
+        """Uses another object for the position before the first move. Every thread begins there again."""
+        self.start, self._thread = start, Thread()
 
     def reseed(self, seed: int) -> None:
         """Does nothing: all random numbers come from the search."""
@@ -142,7 +146,7 @@ class Replays(Interruptible):
 
     def is_valid(self, config: np.ndarray, state: np.ndarray) -> bool:
         """Returns whether the bytes are those of the state that their moves lead to."""
-        data, live = state.tobytes(), self._start.clone()
+        data, live = state.tobytes(), self.start.clone()
         moves = self.moves_of(data)
         for move in moves:
             if live.is_terminal() or move not in live.legal_actions():
@@ -152,7 +156,7 @@ class Replays(Interruptible):
 
     def _after(self, moves: Sequence[int]) -> Any:
         """Returns a new position that legal moves lead to."""
-        live = self._start.clone()
+        live = self.start.clone()
         for move in moves:
             live.apply_action(move)
         return live

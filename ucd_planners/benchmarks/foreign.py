@@ -19,7 +19,8 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from ucd_envs.foreign import Adapter, AECGame, SingleGame
+from ucd_envs.foreign import Adapter, AECGame, SingleGame, SpielGame
+from ucd_planners.benchmarks import openspiel
 from ucd_planners.benchmarks.speed import find_peer, rate, user_seconds
 from ucd_planners.notation import planner_from
 
@@ -33,9 +34,9 @@ class Case:
 
     name: str
     copies: str
-    """Kind of copies: "pickled" or "hooks"."""
+    """Kind of copies: "pickled", "hooks" or "clones"."""
     playouts: int
-    make: Callable[[], Adapter]
+    make: Callable[[], Any]
     peer: str
 
 
@@ -94,6 +95,8 @@ def cases() -> list[Case]:
         Case("pettingzoo connect_four_v3", "hooks", 1000, lambda: connect_four(True), "mcts-simple"),
         Case("gymnasium FrozenLake-v1", "pickled", 5000, lambda: frozen_lake(False), "gymcts"),
         Case("gymnasium FrozenLake-v1", "hooks", 5000, lambda: frozen_lake(True), "gymcts"),
+        Case("openspiel tic_tac_toe", "clones", 5000, lambda: openspiel.spiel_game("tic_tac_toe"), "mcts of tic_tac_toe"),
+        Case("openspiel connect_four", "clones", 5000, lambda: openspiel.spiel_game("connect_four"), "mcts of connect_four"),
     ]
 
 
@@ -101,7 +104,7 @@ def foreign_rows(peers: bool = False) -> Iterator[dict[str, Any]]:
     """Returns a row for every case and planner: playouts a second, those of the bare loop, and the search's extra cost over
     it in percent. With `peers`, also the playouts a second of another program in the same environment.
 
-    Raises ImportError where a peer, or PettingZoo's classic games, are not installed.
+    Raises ImportError where a peer, PettingZoo's classic games or OpenSpiel are not installed.
     """
     for case in cases():
         game = case.make()
@@ -115,7 +118,7 @@ def foreign_rows(peers: bool = False) -> Iterator[dict[str, Any]]:
             yield row
 
 
-def beside_bare_loop(game: Adapter, text: str, playouts: int) -> tuple[float, float, float]:
+def beside_bare_loop(game: Adapter | SpielGame, text: str, playouts: int) -> tuple[float, float, float]:
     """Returns playouts a second of a search, those of the bare loop with the same calls, and the search's median extra cost
     over the loop in percent. Both are measured in turn.
 
@@ -124,7 +127,8 @@ def beside_bare_loop(game: Adapter, text: str, playouts: int) -> tuple[float, fl
     planner = planner_from(text, playouts=playouts, seed=1)
     planner.act(game)
     planner.reset(1)
-    with recorded(game) as calls:
+    recording: Any = recorded(game) if isinstance(game, Adapter) else openspiel.recorded(game)
+    with recording as calls:
         planner.act(game)
     searches, loops = [], []
     for _ in range(REPEATS):
@@ -132,7 +136,7 @@ def beside_bare_loop(game: Adapter, text: str, playouts: int) -> tuple[float, fl
         began = user_seconds()
         planner.act(game)
         between = user_seconds()
-        replay(game, calls)
+        replay(game, calls) if isinstance(game, Adapter) else openspiel.replay(game, calls)
         searches.append(between - began)
         loops.append(user_seconds() - between)
     cost = statistics.median(100 * (search / loop - 1) for search, loop in zip(searches, loops, strict=True))
@@ -186,6 +190,9 @@ def replay(game: Adapter, calls: list[tuple[int, Any]]) -> None:
 
 def peer_rate(name: str) -> float:
     """Returns playouts a second of another program in the same environment."""
+    program, _, game = name.partition(" of ")
+    if program == "mcts":
+        return openspiel.python_mcts_rate(game)
     module = find_peer(name)
     with open(os.devnull, "w") as nothing, contextlib.redirect_stderr(nothing), contextlib.redirect_stdout(nothing):
         return _gymcts_rate() if name == "gymcts" else _mcts_simple_rate(module)

@@ -35,7 +35,7 @@ def add(commands: Any) -> None:
         "--against",
         choices=tuple(PEER_OF.values()),
         help="a peer in the same run: openspiel for planners, pettingzoo with --envs, and with --foreign python, which is "
-        "gymcts and mcts-simple",
+        "gymcts, mcts-simple and OpenSpiel's MCTS in Python",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object a line instead of a table")
     parser.set_defaults(run=_run)
@@ -48,7 +48,7 @@ def _run(arguments: argparse.Namespace) -> int:
         if not arguments.json:
             rich()
         cases = _cases(arguments, bench)
-        needed = ["pettingzoo"] if arguments.foreign else []
+        needed = ["pettingzoo", "openspiel"] if arguments.foreign else []
         if arguments.against is not None:
             what = "envs" if arguments.envs else "foreign" if arguments.foreign else "planners"
             if arguments.against != PEER_OF[what]:
