@@ -1,7 +1,7 @@
 """Kernels of Python games whose states hold their moves: they call back into Python.
 
-A state is the game's history. Python keeps one live position a thread and is told by a token, a hash of the history, which
-position a call is about. A simulation goes down move by move, so that the live position is nearly always the right one already;
+A state is the game's history. Python keeps one live position a thread. A token, a hash of the history, tells it which position
+a call is about. A simulation goes down move by move, so that the live position is nearly always the right one already;
 otherwise it is copied from the root of the search, or played again from the start of the game.
 
 What follows a move lies in the state too: the payoffs at the end, or the outcomes of a chance node with their probabilities.
@@ -50,10 +50,12 @@ STATE = record(("player", np.int32), ("ply", np.int32), ("token", np.uint64), ("
 """Fields of a state. `token`: a hash of the history; `listed`: the number of outcomes, 0 but at a chance node. Three blocks
 follow: [numbers] float64, the probabilities or the payoffs; [outcomes] int32; [max_plies] uint16, the history."""
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, ctypes.c_int64, ctypes.c_uint64, ctypes.c_uint64)
-"""A callback: token, number, address of the state, and address of what it writes or reads."""
+"""A callback: token, number, address of the state, and address of what it writes or reads, or the token that follows."""
 REAL, OUTCOME, MOVE, WORD = np.dtype(np.float64), np.dtype(np.int32), np.dtype(np.uint16), np.dtype(np.uint64)
 PIECE = 128
 """Most random moves of a callback."""
+LAST = 2**32
+"""Added to the action of the last ply that a game may have."""
 call = by_address(types.int64(types.uint64, types.int64, types.uint64, types.uint64))
 U1, U4, U8, U32 = (np.uint64(n) for n in (1, 4, 8, 32))
 RECORD_BYTES = np.uint64(STATE.itemsize)
@@ -126,12 +128,13 @@ def play(config, state, action):
     if s.player == FAILED:
         return
     clear(c, s, state)
-    answer = call(c.play, s.token, action, np.uint64(state.ctypes.data), np.uint64(s.ply + 1 >= c.max_plies))
+    after, last = token_after(s.token, action), LAST if s.ply + 1 >= c.max_plies else 0
+    answer = call(c.play, s.token, action + last, np.uint64(state.ctypes.data), after)
     if answer < 0:
         s.player = FAILED
         return
     history(c, state)[s.ply] = action
-    s.token = token_after(s.token, action)
+    s.token = after
     s.ply += 1
     s.player = answer - 1
 

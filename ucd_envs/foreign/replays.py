@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucd_envs.foreign.histories import CALLBACK, CONFIG, PIECE, STATE
+from ucd_envs.foreign.histories import CALLBACK, CONFIG, LAST, PIECE, STATE
 from ucd_envs.foreign.interrupts import Interruptible
 from ucd_envs.kernels import CHANCE, FAILED, OVER
 from ucd_envs.structs import address_of, configuration
@@ -130,7 +130,7 @@ class Replays(Interruptible):
         blocks.tail[0] = ctypes.c_int64(token).value
         blocks.header[1] = len(moves)
         blocks.header[0] = self._next(live, live.current_player(), blocks, len(moves) >= self.max_plies) - 1
-        self._states.pop(address)
+        self._states.pop(address, None)
         return bytes(data)
 
     def position_of(self, data: bytes) -> Any:
@@ -174,8 +174,7 @@ class Replays(Interruptible):
                 return answer
             except BaseException as error:
                 self._inside = False
-                self._thread.token = None
-                self._thread.caught = error
+                self._thread.token, self._thread.caught = None, error
                 return FAILED
 
         return guarded
@@ -201,14 +200,15 @@ class Replays(Interruptible):
         view[:count] = actions
         return count
 
-    def _play(self, token: int, action: int, state: int, is_last: int) -> int:
+    def _play(self, token: int, number: int, state: int, after: int) -> int:
         thread = self._thread
         live = thread.live if token == thread.token else self._live(token, state)
-        thread.token = None
-        live.apply_action(action)
-        thread.token = (token ^ (action + 1)) * FACTOR & ONES
+        live.apply_action(number & 0xFFFF)
+        thread.token = after
         player: int = live.current_player()
-        return player + 1 if player >= 0 and not is_last else self._next(live, player, self._blocks_at(state), is_last)
+        if player >= 0 and number < LAST:
+            return player + 1
+        return self._next(live, player, self._blocks_at(state), number >= LAST)
 
     def _position(self, token: int, ply: int, state: int, place: int) -> int:
         live = self._live(token, state)
@@ -225,7 +225,6 @@ class Replays(Interruptible):
     def _playout(self, token: int, most: int, state: int, place: int) -> int:
         thread = self._thread
         live = thread.live if token == thread.token else self._live(token, state)
-        thread.token = None
         words = self._words.get(place) or self._array(self._words, WORDS, place)
         legal_actions, apply_action, current_player = live.legal_actions, live.apply_action, live.current_player
         player, played = current_player(), 0
@@ -244,6 +243,7 @@ class Replays(Interruptible):
             played += 1
         blocks = self._blocks_at(state)
         code = self._next(live, player, blocks, blocks.header[1] + played >= self.max_plies)
+        thread.token = None
         if code:
             for i in range(played):
                 token = token_after(token, words[i] & 0xFFFF)
@@ -261,7 +261,7 @@ class Replays(Interruptible):
                     break
         return found
 
-    def _next(self, live: Any, player: int, blocks: Blocks, is_last: int) -> int:
+    def _next(self, live: Any, player: int, blocks: Blocks, is_last: bool) -> int:
         """Writes what follows into a state: payoffs or outcomes. Returns the next player, 0 for OVER, 1 for player 0."""
         if is_last or player == ENDED:
             blocks.numbers[: self.players] = [self._payoff(paid) for paid in live.returns()]
