@@ -31,7 +31,7 @@ ENTRY_POINTS = "ucd.games"
 VERSIONED = re.compile(r"[a-z][a-z0-9_]{0,80}_v\d{1,9}")
 REFERENCE = re.compile(r"[^\W\d][\w.]{0,200}:[^\W\d]\w{0,80}")
 FAMILIES = {"spiel": "ucd_envs.foreign.openspiel"}
-"""Modules that make the games of other collections, by what stands before the colon of a name: "spiel:chess"."""
+"""Modules that make the games of other collections, by the part of a name before its colon: "spiel:chess"."""
 MOST_RULES = 256
 """Number of configurations kept in memory, the most recently used ones."""
 

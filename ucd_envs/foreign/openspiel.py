@@ -18,7 +18,7 @@ from ucd_envs.rules import MOST_ACTIONS, MOST_PLAYERS, MOST_PLIES, Rules, State
 from ucd_envs.settings import shown
 
 PREFIX = "spiel"
-"""What stands before the colon of a name."""
+"""The part of a name before its colon."""
 POSITIONS = ("history", "text")
 SETTINGS = ("position", "start")
 """Settings that are none of OpenSpiel's."""
