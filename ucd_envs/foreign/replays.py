@@ -174,7 +174,9 @@ class Replays(Interruptible):
                 return answer
             except BaseException as error:
                 self._inside = False
-                self._thread.token, self._thread.caught = None, error
+                thread = self._thread
+                thread.token = thread.root_token = None  # Ctrl-C may have come between a position and its token
+                thread.caught = error
                 return FAILED
 
         return guarded
@@ -279,7 +281,8 @@ class Replays(Interruptible):
         shares = [probability for _, probability in listed]
         if not listed or not min(shares) > 0 or not abs(math.fsum(shares) - 1) <= SLACK:
             raise ValueError(f"{self.name} lists outcomes with probabilities {shares}: they must be above 0 and sum to 1")
-        if len(listed) > len(blocks.outcomes) or not 0 <= listed[0][0] <= listed[-1][0] < self.actions:
+        room = min(len(blocks.outcomes), len(blocks.numbers))
+        if len(listed) > room or not 0 <= listed[0][0] <= listed[-1][0] < self.actions:
             raise ValueError(f"{self.name} lists the outcomes {[one for one, _ in listed]}, more than it has declared")
         blocks.tail[1] = len(listed)
         blocks.outcomes[: len(listed)] = [outcome for outcome, _ in listed]
