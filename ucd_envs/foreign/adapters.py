@@ -74,7 +74,6 @@ class Adapter(ABC):
     max_plies: int
     outcomes: int
     widening: float
-    lists_outcomes = False
     agents: list[str]
 
     def __init__(
@@ -198,10 +197,6 @@ class Adapter(ABC):
     def player(self) -> int:
         """Returns the player to move, or -1 when the game is over."""
         return self._player
-
-    def probabilities(self) -> Sequence[float]:
-        """Returns nothing: an environment lists no outcomes."""
-        return ()
 
     def name(self) -> tuple[int, Hashable, Hashable]:
         """Returns the mover of the live copy, and two values that keep apart the outcomes of the last move."""

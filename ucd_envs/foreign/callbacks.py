@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ucd_envs.foreign.interrupts import Interruptible
-from ucd_envs.foreign.kernels import CALLBACK, CONFIG, FOUND, KERNELS, LISTED, NO_CHANCE, STATE
+from ucd_envs.foreign.kernels import CALLBACK, CONFIG, KERNELS, STATE
 from ucd_envs.foreign.outcomes import Outcomes, Place
 from ucd_envs.kernels import CHANCE, FAILED, OVER
 from ucd_envs.rules import Rules, State
@@ -31,15 +31,12 @@ class Game(Protocol):
 
     players: int
     actions: int
-    """Number of actions, outcomes that the game lists among them."""
     max_plies: int
     """Limit on the plies that a search looks ahead. Longer games are cut there and paid by their present payoffs."""
     outcomes: int
     """The most outcomes of a step that are kept apart, 0 for a game whose steps have no chance."""
     widening: float
     """Exponent of the outcomes kept apart after n visits of a move, n**widening; 1 for no such limit."""
-    lists_outcomes: bool
-    """Whether chance is a player of the game: its outcomes are listed with probabilities, and steps have none."""
 
     def restart(self) -> None:
         """Resets the live game to the root."""
@@ -51,13 +48,10 @@ class Game(Protocol):
         """Returns a context in which random numbers from outside the game are those of the search. It puts them back."""
 
     def player(self) -> int:
-        """Returns the player to move, CHANCE where the game lists outcomes, or -1 when the game is over."""
+        """Returns the player to move, or -1 when the game is over."""
 
     def legal_actions(self) -> Sequence[int]:
-        """Returns the legal actions or the listed outcomes, ascending, at least one. Called only while the game goes on."""
-
-    def probabilities(self) -> Sequence[float]:
-        """Returns the probabilities of the listed outcomes, in their order."""
+        """Returns the legal actions, ascending, at least one. Called only while the game goes on."""
 
     def step(self, action: int) -> int:
         """Plays a legal action. Returns the next player to move, as `player` does."""
@@ -103,7 +97,7 @@ ABSENT = CALLBACK(_absent)
 """The C function in place of every callback of a game that is elsewhere."""
 
 
-FUNCTIONS = ("legal_actions", "play", "position", "payoffs", "playout", "drawn")
+FUNCTIONS = ("legal_actions", "play", "position", "payoffs", "playout")
 """The callbacks, in the order of their addresses."""
 
 
@@ -139,13 +133,13 @@ def rules_without_game(
     players: int,
     actions: int,
     max_plies: int,
-    chance: str = NO_CHANCE,
+    chance: bool = False,
     config: np.ndarray | None = None,
     live: Any = None,
 ) -> Rules:
     """Returns the Rules of a live game. Without a game they give its facts, but nothing can be played or searched.
 
-    chance: the form of its chance.
+    chance: whether its steps have been seen to draw random numbers.
     """
     if config is None:
         absent = ctypes.cast(ABSENT, ctypes.c_void_p).value
@@ -189,26 +183,25 @@ class Callbacks(Interruptible):
             self._play if game.outcomes == 0 else self._play_and_name,
             self._position,
             self._payoffs,
-            self._playout_with_outcomes if game.lists_outcomes else self._playout,
-            self._drawn,
+            self._playout,
         )
         self._callbacks = [CALLBACK(self._guarded(function)) for function in functions]
         self._name = name
-        self._make_rules(LISTED if game.lists_outcomes else NO_CHANCE)
+        self._make_rules(False)
 
-    def _make_rules(self, chance: str) -> None:
-        """Makes the Rules for a form of chance."""
-        game, found = self.game, chance == FOUND
+    def _make_rules(self, chance: bool) -> None:
+        """Makes the Rules; chance: whether a move has had two outcomes."""
+        game = self.game
         places = {
             name: ctypes.cast(callback, ctypes.c_void_p).value or 0
             for name, callback in zip(FUNCTIONS, self._callbacks, strict=True)
         }
         places |= {name: ctypes.addressof(getattr(self, f"_{name}")) for name in ("numbers", "bits", "shares")}
-        sizes = {"room": self._room, "max_plies": game.max_plies, "outcomes": game.outcomes if found else 0, "epoch": 0}
+        sizes = {"room": self._room, "max_plies": game.max_plies, "outcomes": game.outcomes if chance else 0, "epoch": 0}
         config = configuration(CONFIG, **places, **sizes)
-        actions = max(game.actions, game.outcomes if found else 0)
+        actions = max(game.actions, game.outcomes if chance else 0)
         # A step with chance is two plies: the move, and what came of it.
-        plies = game.max_plies * (2 if found else 1)
+        plies = game.max_plies * (2 if chance else 1)
         self.rules = rules_without_game(self._name, game.players, actions, plies, chance, config, self)
         self._board = fields(self.rules.config, CONFIG)
 
@@ -248,7 +241,7 @@ class Callbacks(Interruptible):
 
     def mover_after(self, state: State, moves: Iterable[int]) -> int:
         """Returns the player to move after moves from the root. Raises ValueError when the game has another root by now."""
-        if state.rules.has_chance and self.game.outcomes:
+        if state.rules.has_chance:
             return self._mover_after_outcomes(list(moves))
         with self.game.apart():
             self._go_to(int(np.frombuffer(state.data, STATE)["place"][0]))
@@ -271,8 +264,7 @@ class Callbacks(Interruptible):
         """Returns a function and its arguments that make Rules with the same facts in another process. The game itself is
         not sent."""
         rules = self.rules
-        chance = next(form for form, kernels in KERNELS.items() if kernels.completed() == rules.kernels)
-        return rules_without_game, (rules.name, rules.players, rules.actions, rules.max_plies, chance)
+        return rules_without_game, (rules.name, rules.players, rules.actions, rules.max_plies, rules.has_chance)
 
     def apart(self) -> AbstractContextManager[None]:
         """Returns a context in which random numbers from outside the game are those of the search."""
@@ -301,8 +293,6 @@ class Callbacks(Interruptible):
     def _legal_actions(self, _: int) -> int:
         actions = self.game.legal_actions()
         self._numbers[: len(actions)] = list(actions)
-        if self.game.lists_outcomes and self.game.player() == CHANCE:
-            self._shares[: len(actions)] = list(self.game.probabilities())
         return len(actions)
 
     def _play(self, action: int) -> int:
@@ -325,7 +315,7 @@ class Callbacks(Interruptible):
             raise unhashable(name, error) from error
         if number > 0 and not self.rules.has_chance:
             self.outcomes.clear()
-            self._make_rules(FOUND)
+            self._make_rules(True)
             raise ChanceFoundError(self._again)
         return number << 32 | (player + 1)
 
@@ -357,33 +347,6 @@ class Callbacks(Interruptible):
             actions = legal_actions()
             action = actions[(bits[played] * len(actions)) >> 32]
             numbers[played] = player << 16 | action  # as move_of does
-            player = step(action)
-            played += 1
-        if player < 0:
-            self._payoffs(0)
-        return max(player + 1, 0) << 32 | played
-
-    def _drawn(self, word: int) -> int:
-        """Returns a listed outcome for a random number of 32 bits."""
-        outcomes = self.game.legal_actions()
-        left = word / 2**32
-        for outcome, probability in zip(outcomes, self.game.probabilities(), strict=True):
-            left -= probability
-            if left < 0:
-                return outcome
-        return outcomes[-1]
-
-    def _playout_with_outcomes(self, most: int) -> int:
-        bits, numbers = self._bits, self._numbers
-        legal_actions, step = self.game.legal_actions, self.game.step
-        played, player = 0, self.game.player()
-        while player >= 0 and played < most:
-            if player == CHANCE:
-                action = self._drawn(bits[played])
-            else:
-                actions = legal_actions()
-                action = actions[(bits[played] * len(actions)) >> 32]
-            numbers[played] = player << 16 | action
             player = step(action)
             played += 1
         if player < 0:

@@ -3,9 +3,8 @@
 There is one live game. A state of it is either the root or the present position of the live game; the present position is never
 copied. A simulation goes to the root at its first move and steps the live game from there.
 
-Chance has two forms. A game may list its outcomes, as an explicit move of CHANCE. Otherwise a step of the live game may draw
-random numbers. Where that has been seen, every step leads to a position of CHANCE, though the outcome has come: the state holds
-its number and the player after it, and the search goes on to it as to one that was drawn.
+A step of the live game may draw random numbers. Where that has been seen, every step leads to a position of CHANCE, though the
+outcome has come: the state holds its number and the player after it, and the search goes on to it as to one that was drawn.
 
 An exception in a callback is stored: the state's player becomes FAILED, the search stops, and the planner raises the
 exception.
@@ -30,7 +29,6 @@ from ucd_envs.kernels import (
     PLAY,
     PLAYOUT,
     PLAYOUT_ACTION,
-    PROBABILITY,
     READ_PAYOFFS,
     RESET,
     kernel,
@@ -47,7 +45,6 @@ CONFIG = record(
     ("position", np.uint64),
     ("payoffs", np.uint64),
     ("playout", np.uint64),
-    ("drawn", np.uint64),
     ("numbers", np.uint64),
     ("bits", np.uint64),
     ("shares", np.uint64),
@@ -56,7 +53,7 @@ CONFIG = record(
     ("outcomes", np.int64),
     ("epoch", np.uint64),
 )
-"""Addresses of the callbacks and of their buffers: actions, random bits, payoffs or probabilities, [room] each. `max_plies`:
+"""Addresses of the callbacks and of their buffers: actions, random bits, payoffs, [room] each. `max_plies`:
 steps from the root. `outcomes`: the most that are kept apart after a step, 0 where steps have no chance."""
 STATE = record(
     ("player", np.int32),
@@ -88,19 +85,13 @@ def reset(config, state):
     s.outcome = 0
 
 
-@kernel()
-def is_drawn(c, s):
-    """Whether the live game has made its step and the outcome is yet to be named."""
-    return s.player == CHANCE and c.outcomes > 0
-
-
 @kernel(LEGAL_ACTIONS)
 def legal_actions(config, state, actions):
     """Copies the actions that the callback has written, or lists the numbers of outcomes."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     if s.player < 0:
         return 0
-    if is_drawn(c, s):
+    if s.player == CHANCE:
         for i in range(c.outcomes):
             actions[i] = i
         return c.outcomes
@@ -120,7 +111,7 @@ def is_legal(config, state, action):
     c, s = fields(config, CONFIG), fields(state, STATE)
     if s.player < 0:
         return False
-    if is_drawn(c, s):
+    if s.player == CHANCE:
         return 0 <= action < c.outcomes
     numbers = array_at(c.numbers, (c.room,), NUMBER)
     found = False
@@ -136,7 +127,7 @@ def play(config, state, action):
     if s.player == FAILED:
         return
     s.ply += 1
-    if is_drawn(c, s):
+    if s.player == CHANCE:
         s.player = s.following if action == s.outcome else FAILED
         return
     answer = call(c.play, s.place, action)
@@ -176,7 +167,7 @@ def key(config, state, words):
     c, s = fields(config, CONFIG), fields(state, STATE)
     number = np.int64(-1)
     if s.player != FAILED and c.room > 0:
-        number = call(c.position, s.place, -1 if is_drawn(c, s) else s.ply)
+        number = call(c.position, s.place, -1 if s.player == CHANCE else s.ply)
     if number < 0:
         s.player = FAILED
         number = np.int64(0)
@@ -189,7 +180,7 @@ def playout(config, state, rng, trace):
     """Plays random steps in one callback, which receives as many random words as it can need."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     known = np.int64(0)
-    if is_drawn(c, s):
+    if s.player == CHANCE:
         known = np.int64(1)
         if trace.size > 0:
             trace[0] = move_of(CHANCE, min(s.outcome, c.outcomes - 1))
@@ -234,33 +225,11 @@ def playout_action(config, state, rng):
 
 @kernel(DRAW)
 def outcome(config, state, rng):
-    """Returns the outcome of the last step, -1 for one beyond those that are kept apart; or draws one of a listing game."""
+    """Returns the outcome of the last step, -1 for one beyond those that are kept apart."""
     c, s = fields(config, CONFIG), fields(state, STATE)
-    if is_drawn(c, s):
-        return np.int64(s.outcome if s.outcome < c.outcomes else -1)
-    answer = np.int64(-1) if s.player == FAILED else call(c.drawn, s.place, np.int64(draw(rng) >> U32))
-    if answer < 0:
-        s.player = FAILED
-    return answer
+    return np.int64(s.outcome if s.outcome < c.outcomes else -1)
 
 
-@kernel(PROBABILITY)
-def probability(config, state, action):
-    """Returns the probability that `legal_actions` has written beside an outcome, 0 for one that it has not."""
-    c = fields(config, CONFIG)
-    numbers, shares = array_at(c.numbers, (c.room,), NUMBER), array_at(c.shares, (c.room,), REAL)
-    for i in range(c.room):
-        if numbers[i] == action:
-            return shares[i]
-    return 0.0
-
-
-NO_CHANCE, FOUND, LISTED = "none", "found", "listed"
-"""Games without chance, those whose steps have it, and those that list their outcomes."""
 _all = Kernels(*(reset, legal_actions, play, payoffs, key), is_legal=is_legal, playout=playout, playout_action=playout_action)
-KERNELS = {
-    NO_CHANCE: _all,
-    FOUND: _all._replace(draw=outcome),
-    LISTED: _all._replace(draw=outcome, probability=probability),
-}
-"""The kernels of each form of chance."""
+KERNELS = {False: _all, True: _all._replace(draw=outcome)}
+"""The kernels of a game whose steps have no chance, and those of one whose steps have."""
