@@ -12,12 +12,10 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any, NamedTuple
 
 import gymnasium
-from gymnasium.spaces import Discrete
 
 CARDS = {card: (4 if card == 10 else 1) / 13 for card in range(1, 11)}
 """Probabilities of the cards of an infinite deck; an ace is 1."""
 STICK, HIT = 0, 1
-FACES = range(1, 7)
 
 
 class Outcome(NamedTuple):
@@ -49,13 +47,28 @@ def expected(outcomes: list[Outcome], best: dict[Hashable, float], discount: flo
     return sum(each.probability * (each.reward + discount * best.get(each.state, 0.0)) for each in outcomes)
 
 
-def state_totals(model: Model, starts: Iterable[Hashable], plies: int, discount: float = 1.0) -> dict[Hashable, float]:
-    """The best expected totals of rewards in `plies` moves, from each of the starts and of the states that can follow."""
+def totals_by_plies(
+    model: Model, starts: Iterable[Hashable], plies: int, discount: float = 1.0, over_actions: Callable[..., float] = max
+) -> list[dict[Hashable, float]]:
+    """The expected totals of rewards in 0, 1, ..., `plies` moves, from each of the starts and of the states that can follow.
+
+    over_actions: what is taken of the totals after the actions, their greatest for best play or their mean for random play.
+    """
     moves = {state: list(model(state).values()) for state in reachable(model, starts)}
-    best = dict.fromkeys(moves, 0.0)
+    found = [dict.fromkeys(moves, 0.0)]
     for _ in range(plies):
-        best = {state: max(expected(outcomes, best, discount) for outcomes in actions) for state, actions in moves.items()}
-    return best
+        found.append(
+            {
+                state: over_actions([expected(outcomes, found[-1], discount) for outcomes in actions])
+                for state, actions in moves.items()
+            }
+        )
+    return found
+
+
+def state_totals(model: Model, starts: Iterable[Hashable], plies: int, discount: float = 1.0) -> dict[Hashable, float]:
+    """The best expected totals of rewards in `plies` moves, by state."""
+    return totals_by_plies(model, starts, plies, discount)[-1]
 
 
 def action_totals(model: Model, start: Hashable, plies: int, discount: float = 1.0) -> dict[int, float]:
@@ -144,72 +157,3 @@ def blackjack(state: tuple[Hand, Hand]) -> dict[int, list[Outcome]]:
         more = player.with_card(card)
         hit.append(Outcome(chance, -1.0, None) if more.total > 21 else Outcome(chance, 0.0, (more, dealer)))
     return {STICK: stick, HIT: hit}
-
-
-class Die(gymnasium.Env[Any, Any]):
-    """A die is shown, and the only legal action is its face; each of some throws is paid 0.1."""
-
-    def __init__(self, throws: int = 5, face: int | None = None) -> None:
-        self.throws, self.first = throws, face
-        self.observation_space, self.action_space = Discrete(7), Discrete(7)
-        self.face, self.left = 1, throws
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
-        super().reset(seed=seed)
-        self.left = self.throws
-        self.face = self.throw() if self.first is None else self.first
-        return self.face, {}
-
-    def throw(self) -> int:
-        """A face of the die."""
-        return int(self.np_random.integers(1, 7))
-
-    def legal(self) -> list[int]:
-        """The legal actions."""
-        return [self.face]
-
-    def play(self, action: int) -> float:
-        """Changes the face. Returns the reward."""
-        self.face = self.throw()
-        return 0.1
-
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        assert self.left, "a move after the end"
-        assert action in self.legal(), f"the action {action} is illegal at the face {self.face}"
-        reward = self.play(action)
-        self.left -= 1
-        return self.face, reward, self.left == 0, False, {}
-
-
-class Bets(Die):
-    """A die is shown. A bet on a number up to its face throws the die and is paid the number if the throw is at least as high.
-    The action 0 turns the die over, without chance, and is paid 1."""
-
-    def legal(self) -> list[int]:
-        return list(range(self.face + 1))
-
-    def play(self, action: int) -> float:
-        if action == 0:
-            self.face = 7 - self.face
-            return 1.0
-        self.face = self.throw()
-        return float(action) if self.face >= action else 0.0
-
-
-def die(state: tuple[int, int]) -> dict[int, list[Outcome]]:
-    """The model of Die: the state is the face and the number of throws left."""
-    face, left = state
-    return {face: [Outcome(1 / 6, 0.1, (thrown, left - 1) if left > 1 else None) for thrown in FACES]}
-
-
-def bets(state: tuple[int, int]) -> dict[int, list[Outcome]]:
-    """The model of Bets: the state is the face and the number of moves left."""
-    face, left = state
-
-    def state_of(face: int) -> tuple[int, int] | None:
-        return (face, left - 1) if left > 1 else None
-
-    moves = {0: [Outcome(1.0, 1.0, state_of(7 - face))]}
-    for bet in range(1, face + 1):
-        moves[bet] = [Outcome(1 / 6, float(bet) if thrown >= bet else 0.0, state_of(thrown)) for thrown in FACES]
-    return moves

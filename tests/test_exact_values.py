@@ -12,25 +12,22 @@ import numpy as np
 import pytest
 from exact_values import (
     CARDS,
-    FACES,
     STICK,
-    Bets,
-    Die,
     Hand,
     Model,
     action_totals,
     action_values,
     best_actions,
-    bets,
     blackjack,
     dealers_ends,
-    die,
     expected,
     hand,
     state_totals,
     table,
     taxi,
+    totals_by_plies,
 )
+from model_games import FACES, bets, die, naming, played, walk
 
 LONGEST_HAND = 22
 """More moves than a hand of Blackjack can have."""
@@ -57,7 +54,7 @@ def earned(env: Any, act: Callable[[Any, int], int], plies: int, games: int, see
 
 def best_play(model: Model, starts: Sequence[Hashable], plies: int, state_of: Callable[[Any, int], Hashable]) -> Any:
     """The player of the best actions, for every number of moves left."""
-    later = [state_totals(model, starts, moves) for moves in range(plies)]
+    later = totals_by_plies(model, starts, plies)
 
     def act(env: Any, left: int) -> int:
         actions = model(state_of(env, left))
@@ -184,18 +181,27 @@ def test_turning_a_one_over_is_better_with_a_move_left() -> None:
 
 
 def test_best_play_of_bets_earns_its_value() -> None:
-    act = best_play(bets, [(1, 5)], 5, lambda env, left: (env.face, env.left))
+    act = best_play(bets, [(1, 5)], 5, lambda env, left: env.state)
     value = max(action_totals(bets, (1, 5), 5).values())
-    assert deviation(earned(Bets(5, face=1), act, 5, 1500, seed=4), value) < 3
+    assert deviation(earned(played(bets, (1, 5)), act, 5, 1500, seed=4), value) < 3
 
 
-@pytest.mark.parametrize("kind", [Die, Bets])
-def test_an_illegal_action_raises(kind: type[Die]) -> None:
+def test_naming_a_die_that_is_shown_is_paid_every_time() -> None:
+    """With five moves to follow, which earn 5 whatever the die shows."""
+    assert action_totals(naming, (4, 6), 6) == pytest.approx({name: 6.0 if name == 4 else 5.0 for name in FACES})
+
+
+def test_a_walk_is_won_by_binomial_coefficients() -> None:
+    """Of the 16 ways of four steps 1 + 4 + 6 do not lead below the start, and 1 + 4 lead more than 1 above it."""
+    up, down = 11 / 16, 5 / 16
+    assert action_values(walk, (0, 5), 5) == pytest.approx({0: up, 1: up / 4 + down * 3 / 4, 2: up * 3 / 4 + down / 4})
+
+
+@pytest.mark.parametrize(("model", "action"), [(die, 3), (bets, 3)])
+def test_an_illegal_action_raises(model: Model, action: int) -> None:
     """So a planner that steps one cannot stay unseen."""
-    env = kind(face=2)
-    env.reset(seed=0)
-    with pytest.raises(AssertionError, match=r"\Athe action 3 is illegal at the face 2\Z"):
-        env.step(3)
+    with pytest.raises(AssertionError, match=r"\Athe action 3 is illegal in \(2, 5\)\Z"):
+        played(model, (2, 5)).step(action)
 
 
 def test_payoffs_are_totals_mapped_from_their_range() -> None:
