@@ -133,9 +133,9 @@ every_preset = pytest.mark.parametrize("preset", PRESETS)
 def test_no_illegal_action_is_stepped_where_a_die_decides(preset: str, position: Callable[[Any], Any] | None) -> None:
     """F2-10: each throw pays 0.1 whatever the die shows, and every simulation goes to the end."""
     env = made(Die())
-    result = PRESETS[preset](playouts=1500, seed=3).search(SingleGame(env, position=position))
+    result = PRESETS[preset](playouts=700, seed=3).search(SingleGame(env, position=position))
     assert result.actions.tolist() == [env.die]
-    assert result.playouts == 1500
+    assert result.playouts == 700
     assert result.value == pytest.approx(0.5, abs=1e-12)
     assert result.depth == 10, "five moves and five outcomes"
 
@@ -145,7 +145,7 @@ def test_no_illegal_action_is_stepped_where_a_die_decides(preset: str, position:
 def test_masks_after_chance_are_those_of_the_outcome(preset: str, where: str) -> None:
     """F2-10: a PettingZoo environment, whose masks lie in the observation or in the infos."""
     env = made(Dice(where), 4)
-    game, planner = AECGame(env), PRESETS[preset](playouts=400, seed=2)
+    game, planner = AECGame(env), PRESETS[preset](playouts=150, seed=2)
     while env.agents and not env.terminations["a"]:
         action = planner.act(game)
         assert env.mask()[action]

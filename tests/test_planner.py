@@ -537,7 +537,8 @@ class Unusable:
 )
 def test_something_without_the_hooks_is_refused(env: Any, name: str) -> None:
     needs = rf"\Aa planner needs an environment with clone_state, restore_state, clone, but {name} has no "
-    with pytest.raises(TypeError, match=needs + r".*AECGame\(env\) for PettingZoo or SingleGame\(env\) for Gymnasium\Z"):
+    adapters = r"AECGame\(env\) for PettingZoo, SingleGame\(env\) for Gymnasium, SpielGame\(env\) for OpenSpiel"
+    with pytest.raises(TypeError, match=rf"{needs}.*{adapters}\Z"):
         uct(playouts=10).search(env)
 
 

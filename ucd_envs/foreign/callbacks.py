@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ucd_envs.foreign.interrupts import Interruptible
-from ucd_envs.foreign.kernels import CALLBACK, CONFIG, KERNELS, STATE
+from ucd_envs.foreign.kernels import CALLBACK, CONFIG, STATE, kernels
 from ucd_envs.foreign.outcomes import Outcomes, Place
 from ucd_envs.kernels import CHANCE, FAILED, OVER
 from ucd_envs.rules import Rules, State
@@ -154,7 +154,7 @@ def rules_without_game(
         config=config,
         state_bytes=STATE.itemsize,
         key_words=2,
-        kernels=KERNELS[chance],
+        kernels=kernels(chance),
         action_name=lambda state, action: str(action),
         action_named=lambda state, text: int(text),
         live=live,

@@ -196,5 +196,6 @@ def probability(config, state, action):
     return 0.0
 
 
-WITHOUT_CHANCE = Kernels(*(reset, legal_actions, play, payoffs, key), playout=playout)
-WITH_CHANCE = WITHOUT_CHANCE._replace(probability=probability)
+def kernels(chance: bool) -> Kernels:
+    """Returns the kernels of a game, with probabilities of outcomes where it has chance."""
+    return Kernels(*(reset, legal_actions, play, payoffs, key), playout=playout, probability=probability if chance else None)

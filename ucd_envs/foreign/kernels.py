@@ -230,6 +230,8 @@ def outcome(config, state, rng):
     return np.int64(s.outcome if s.outcome < c.outcomes else -1)
 
 
-_all = Kernels(*(reset, legal_actions, play, payoffs, key), is_legal=is_legal, playout=playout, playout_action=playout_action)
-KERNELS = {False: _all, True: _all._replace(draw=outcome)}
-"""The kernels of a game whose steps have no chance, and those of one whose steps have."""
+def kernels(chance: bool) -> Kernels:
+    """Returns the kernels of a game; chance: whether its steps have been seen to draw random numbers."""
+    own = (reset, legal_actions, play, payoffs, key)
+    draws = outcome if chance else None
+    return Kernels(*own, is_legal=is_legal, playout=playout, playout_action=playout_action, draw=draws)

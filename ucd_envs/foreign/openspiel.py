@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any
 
-from ucd_envs.foreign.histories import STATE, WITH_CHANCE, WITHOUT_CHANCE
+from ucd_envs.foreign.histories import STATE, kernels
 from ucd_envs.foreign.replays import DIGEST_BYTES, Position, Replays
 from ucd_envs.rules import MOST_ACTIONS, MOST_PLAYERS, MOST_PLIES, Rules, State
 from ucd_envs.settings import shown
@@ -98,7 +98,7 @@ def rules(short: str, /, *, position: str | Position | None = None, start: str |
         config=live.config,
         state_bytes=live.state_bytes,
         key_words=DIGEST_BYTES // 8,
-        kernels=WITH_CHANCE if game.max_chance_outcomes() > 0 else WITHOUT_CHANCE,
+        kernels=kernels(game.max_chance_outcomes() > 0),
         action_name=partial(_name, live),
         action_named=partial(_named, live),
         drawing=lambda state: str(live.position_of(state.data)),

@@ -138,11 +138,19 @@ def _close(opened: list[Agent]) -> None:
 @contextmanager
 def _no_interrupt() -> Iterator[None]:
     """Delays Ctrl-C. A process that is spawned meanwhile never receives it, not even while it starts."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    handler, waiting = signal.getsignal(signal.SIGINT), threading.Event()
+    handled = threading.current_thread() is threading.main_thread() and callable(handler)
+    if handled:
+        # Another thread may receive the signal that this one blocks, and its handler would run here all the same.
+        signal.signal(signal.SIGINT, lambda number, frame: waiting.set())
+    masks = hasattr(signal, "pthread_sigmask")
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masks else None
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if before is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if handled:
+            signal.signal(signal.SIGINT, handler)
+    if waiting.is_set():
+        signal.raise_signal(signal.SIGINT)
