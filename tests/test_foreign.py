@@ -1108,7 +1108,7 @@ PLACES = ["step", "observe", "position", "clone_state", "restore_state"]
 
 
 @every_error
-@pytest.mark.parametrize("calls", [1, 5, 333])
+@pytest.mark.parametrize("calls", [1, pytest.param(5, marks=pytest.mark.slow), 333])
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(
     "planner", [uct, simple_way, lambda **options: ucd(2, 2, 2, expand="all", reuse_graph=True, **options)]
