@@ -109,6 +109,7 @@ def select(rules, search, graph, sim):
     sim.traced.length = 0  # a simulation that comes again begins with an empty path
     trail, position, config = path(sim), state(sim), rules.config
     node, length, fresh, most = np.int64(graph.root), np.int64(0), np.int64(0), np.int64(sim.path.room) - 1
+    player = fields(position, HEADER).player
     while True:
         trail[0, length] = node
         # A node that was never chosen at has no list of actions: a position in memory always has a legal action.
@@ -119,7 +120,7 @@ def select(rules, search, graph, sim):
         if length == most:
             return np.int64(TOO_LONG)
         may_add = graph.edge_count + fresh < graph.most_edges
-        if nodes(graph)[node].mover == CHANCE:
+        if player == CHANCE:
             choice = outcome(rules, graph, sim, node, may_add)
             if choice == UNLISTED:
                 return np.int64(NO_DRAW)
@@ -144,7 +145,7 @@ def select(rules, search, graph, sim):
         trail[1, length] = number
         trail[2, length] = choice
         length += 1
-        trail[0, length] = trail[2, length] = -1
+        trail[0, length] = -1
         player = fields(position, HEADER).player
         if player < 0 or is_no_player(rules, player):
             return np.int64(DONE if FAILED <= player < 0 else NO_PLAYER)
@@ -168,6 +169,7 @@ def select(rules, search, graph, sim):
         if not search.graded and is_on_path(trail, length, node):
             # A position that comes again ends the descent: a cycle is gone round once, and its playout starts from there.
             trail[0, length] = node
+            trail[2, length] = -1
             return np.int64(DONE)
 
 

@@ -40,6 +40,7 @@ def outcome(rules, graph, sim, node, may_add):
     that is not there.
     """
     source, action = nodes(graph)[node], np.int64(rules.draw(rules.config, state(sim), rng(sim)))
+    path(sim)[2, sim.traced.length] = -1
     first, expanded = np.int64(source.first_action), np.int64(source.expanded)
     for choice in range(np.int64(source.legal)):
         if actions(graph)[first + choice] == action:
@@ -54,9 +55,10 @@ def outcome(rules, graph, sim, node, may_add):
 @kernel()
 def rollout(rules, search, graph, sim):
     """Plays the rest of the game and reads the payoffs; or leaves the leaf to a value from outside."""
-    known = np.int64(path(sim)[2, sim.path.length])  # 0 or more only where the path ended at a chance node
-    if known >= 0:
-        move(rules, sim, known)
+    if player_of(sim) == CHANCE and path(sim)[0, sim.path.length] >= 0:
+        known = np.int64(path(sim)[2, sim.path.length])
+        if known >= 0:
+            move(rules, sim, known)
     if player_of(sim) >= 0:
         if search.evaluates:
             return np.int64(NEEDS_EVALUATION)

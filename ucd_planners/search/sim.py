@@ -89,8 +89,8 @@ def trace(sim):
 @kernel(inline=True)
 def path(sim):
     """[3, max_plies + 1] int32: sources of the path's edges, then the known node where it ended, or -1; the edges, -1 for one
-    that is yet to be made; and for such a one the place of its action in the source's list, else -1. Behind the path's end the
-    last row has the outcome with which the playout begins, where one was drawn for which no edge may be added, else -1."""
+    that is yet to be made; and for such a one the place of its action in the source's list, else -1. Where a path ends at a
+    chance node the last row has there the outcome with which the playout begins, one for which no edge may be added, or -1."""
     return array_at(sim.path.address, (3, sim.path.room), INDEX)
 
 

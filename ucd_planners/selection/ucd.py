@@ -106,6 +106,7 @@ def backup(graph, sim):
 def add_to_path(graph, sim, p):
     """The backup where no value looks further than the position that its edge leads to: only sums of path nodes change."""
     trail, length, paid, kept = path(sim), np.int64(sim.path.length), payoffs(sim), node_stats(graph)
+    weighs = graph.actions.columns > 0  # else no probability is known
     for depth in range(length - 1, -1, -1):
         number, source, last = np.int64(trail[1, depth]), np.int64(trail[0, depth]), depth == length - 1
         edge, own = edges(graph)[number], edge_stats(graph)[number]
@@ -124,7 +125,7 @@ def add_to_path(graph, sim, p):
             kept[source, p.first_b + player] += paid[player]
         # The scale belongs to the node: one root and logarithm for all edges.
         kept[source, 0] = scale_of(p.c, kept[source, FIRST_A])
-        if nodes(graph)[source].mover == CHANCE:
+        if weighs and nodes(graph)[source].mover == CHANCE:
             weigh_outcomes(graph, p, source)
     if p.edge_reach > 0:
         # Where positions may come again, edges lead to the root too; in a graded graph none does.
