@@ -52,14 +52,15 @@ def check(game: Adapter, games: int = 100, seed: int = 0) -> Report:
             _restart(game, root, legal)
             course = _random_game(game, choices, found)
         _compare(game, before)
+        repeated = []
         for draws in (2 * number, 2 * number + 1):
             game.reseed(draws)
             with game.apart():
                 _restart(game, root, legal)
-                repeated = _is_repeated(game, course, found)
+                repeated.append(_is_repeated(game, course, found))
             _compare(game, before)
-            found.repeatable &= repeated or draws % 2 == 1
-            found.chance |= not repeated and draws % 2 == 1
+        found.repeatable &= repeated[0]
+        found.chance |= not repeated[1]
     deterministic = found.deterministic and found.repeatable and not found.chance
     chance = found.chance and found.repeatable
     return Report(games, len(found.known), deterministic, chance, found.legal_actions_vary, found.repeatable)
@@ -120,7 +121,7 @@ def _random_game(game: Adapter, choices: np.random.Generator, found: _Findings) 
         key, over = found.look(game, ply)
         if course:
             found.note(*course[-1], key)
-        course.append((key, -1 if over else int(choices.choice(game.legal_actions()))))
+        course.append((key, -1 if over else int(choices.choice(found.known[key][1:]))))
         if over:
             break
         game.step(course[-1][1])
