@@ -300,6 +300,35 @@ def test_ctrl_c_in_a_terminal_ends_the_processes_in_order(word: str, tmp_path: P
     assert (run.returncode, out.split()[-1], err) == (0, "False", "")
 
 
+INTERRUPTED = """
+import os, signal, sys
+from multiprocessing import resource_tracker
+from ucd_planners.arena.match import Match
+from ucd_planners.arena.schedule import play_matches
+from ucd_planners.arena.store import Store
+note, notes = resource_tracker.register, []
+def noted(name, kind):
+    note(name, kind)
+    notes.append(name)
+    if len(notes) == int(sys.argv[2]):
+        os.kill(os.getpid(), signal.SIGINT)
+resource_tracker.register = noted
+if __name__ == "__main__":
+    with Store(sys.argv[1]) as store:
+        print(play_matches([Match("tic_tac_toe", "uct", "uct", {}, {"playouts": 10}, games=1000)], store, 2))
+"""
+
+
+@pytest.mark.parametrize("semaphore", [1, 5, 8])
+def test_ctrl_c_while_semaphores_are_made_leaves_none_behind(semaphore: int, tmp_path: Path) -> None:
+    """It comes when a semaphore has been made, and before it is noted that it must be removed."""
+    file = tmp_path / "program.py"
+    file.write_text(INTERRUPTED)
+    words = [sys.executable, str(file), str(tmp_path / "games.sqlite"), str(semaphore)]
+    run = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "False\n", "")
+
+
 def children(pid: int) -> list[int]:
     """The processes that a process has started and that are still there."""
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]

@@ -77,13 +77,14 @@ def workers(executor: Executor | None, jobs: int) -> Iterator[Workers]:
         stops: list[Stop] = [halt]
         if jobs > 1:
             context = multiprocessing.get_context("spawn")
-            event = context.Event()
-            processes = ProcessPoolExecutor(jobs - 1, context, _begin_process, (event,))
-            pools.append((stack.enter_context(processes), AHEAD * (jobs - 1)))
-            with _no_interrupt():
+            with _no_interrupt():  # Ctrl-C must not come between the making of a semaphore and the note to remove it
+                event = context.Event()
+                processes = stack.enter_context(ProcessPoolExecutor(jobs - 1, context, _begin_process, (event,)))
+            pools.append((processes, AHEAD * (jobs - 1)))
+            stops.append(event)
+            with _no_interrupt():  # once more: the first semaphore of a program unblocks the signal
                 for _ in range(jobs - 1):
                     processes.submit(_started)
-            stops.append(event)
         yield Workers(pools, stops)
 
 
