@@ -23,15 +23,14 @@ NO_GRAPH = np.zeros(GRAPH.itemsize, np.uint8)
 """A graph without nodes."""
 
 
-@kernel()
+SUGGEST_EACH = types.void(types.FunctionType(SUGGEST), *SUGGEST.args[:-1], types.uint64[:, ::1], types.int64[::1])
+
+
+@kernel(SUGGEST_EACH)
 def suggest_each(suggest, playout_actions, is_playable, config, state, graph, sim, memory, rngs, found):
     """Suggestions in one state, one with each generator: rngs [number, 2], found [number]."""
     for i in range(len(found)):
         found[i] = suggest(playout_actions, is_playable, config, state, graph, sim, memory, rngs[i])
-
-
-SUGGEST_EACH = types.void(types.FunctionType(SUGGEST), *SUGGEST.args[:-1], types.uint64[:, ::1], types.int64[::1])
-suggest_each.seam_signature = SUGGEST_EACH
 
 
 class WrittenSimulation(Sim):

@@ -91,7 +91,7 @@ def test_so_many_playouts_are_so_many_games(name: str) -> None:
     bound, sim = bound_rules(rules), Sim(rules, False, (), None)
     root = rules.initial_state().array()
     sim.rng[:] = seeded(3)
-    bench.play_games(bound.words, root, sim.header, 25)
+    bench.play_games(bound, root, sim.header, 25)
     rng, trace = seeded(3), np.empty(0, np.int32)
     for _ in range(25):
         rules.kernels.playout(rules.config, root.copy(), rng, trace)
@@ -103,7 +103,7 @@ def test_playouts_leave_the_start_as_it_was() -> None:
     bound, sim = bound_rules(rules), Sim(rules, False, (), None)
     root = rules.initial_state().array()
     sim.rng[:] = seeded(3)
-    bench.play_games(bound.words, root, sim.header, 5)
+    bench.play_games(bound, root, sim.header, 5)
     assert root.tobytes() == rules.initial_state().data
 
 

@@ -61,10 +61,17 @@ def lists_a_cell_beside_the_board(config, state, actions):
     return count
 
 
-@kernel(LEGAL_ACTIONS)
+@kernel(LEGAL_ACTIONS, checked=False)
 def writes_far(config, state, actions):
     """A write sixty entries behind the array."""
     actions[60] = 1
+    return tic_tac_toe.legal_actions(config, state, actions)
+
+
+@kernel(LEGAL_ACTIONS)
+def writes_behind_the_list(config, state, actions):
+    """A write one entry behind the array, by a kernel whose indexes are checked."""
+    actions[actions.size] = 1
     return tic_tac_toe.legal_actions(config, state, actions)
 
 
@@ -172,7 +179,7 @@ def plays_the_first_cell(config, state, rng, trace):
     return tic_tac_toe.playout(config, state, rng, trace)
 
 
-@kernel(PLAYOUT)
+@kernel(PLAYOUT, checked=False)
 def writes_one_move_too_many(config, state, rng, trace):
     """A move behind the trace."""
     count = tic_tac_toe.playout(config, state, rng, trace)
@@ -219,6 +226,7 @@ FAULTY: tuple[tuple[str, Any, str], ...] = (
     ("legal_actions", lists_backwards, "legal_actions lists action 7 behind 8, but the list must ascend, at the start."),
     ("legal_actions", lists_a_cell_beside_the_board, "legal_actions lists action 9, but actions are 0 to 8, at the start."),
     ("legal_actions", writes_far, "legal_actions writes outside its arrays, at the start."),
+    ("legal_actions", writes_behind_the_list, "legal_actions raises IndexError: index is out of bounds, at the start."),
     ("legal_actions", lists_nothing_in_mid_game, "legal_actions lists nothing, though player 1 is to move, after "),
     ("legal_actions", lists_after_the_end, "legal_actions lists action 0, though the game is over, after "),
     ("legal_actions", plays_while_it_lists, "legal_actions changes the state, at the start."),

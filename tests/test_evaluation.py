@@ -40,7 +40,7 @@ def worker_for(start: State, selection: Any, evaluates: bool) -> Worker:
 
 def evaluated(worker: Worker, value: Callable[[Worker], list[float]], playouts: int = PLAYOUTS) -> int:
     """Runs a search whose leaves are evaluated by a function of the worker; returns how many were."""
-    words = worker.rules_kernels.words, worker.search_kernels.words
+    words = worker.rules_kernels, worker.search_kernels
     leaves, go_on = 0, compiled(run, RUN)
     while (status := go_on(*words, worker.root, worker.graph.header, worker.sim.header, playouts)) != DONE:
         go_on = run

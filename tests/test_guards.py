@@ -56,6 +56,11 @@ def memory_stays_whole() -> Any:
     assert sound() == before
 
 
+def checking(unchecked: Any) -> Any:
+    """The same kernel as users declare it, with checks of every index."""
+    return kernel(unchecked.seam_signature)(unchecked.py_func)
+
+
 def refusal(planner: Planner, start: State) -> str:
     """The one sentence with which a search ends."""
     with pytest.raises(RuntimeError) as caught:
@@ -104,14 +109,14 @@ def test_a_policy_that_suggests_an_illegal_action_is_named(
     assert not start.over
 
 
-@kernel(SUGGEST)
+@kernel(SUGGEST, checked=False)
 def suggest_and_write(playout_actions, is_playable, config, state, graph, sim, memory, rng):
     """Writes behind its memory."""
     memory[memory.size + 100] = 1
     return np.int64(-1)
 
 
-@kernel(LEARN)
+@kernel(LEARN, checked=False)
 def learn_and_write(sim, memory):
     """Writes behind its memory."""
     memory[memory.size] = 1
@@ -127,6 +132,9 @@ def test_a_policy_that_writes_behind_its_memory_is_named(planner: Callable[..., 
     for policies in (policy, (Policy(), policy)):
         text = refusal(planner(playouts=500, seed=1, expand=expand, policies=policies), start)
         assert text == "playout policy Policy() writes behind its memory"
+    checked = Policy(checking(policy.suggest)) if policy.suggest is suggest_and_write else Policy(learn=checking(policy.learn))
+    text = refusal(planner(playouts=500, seed=1, expand=expand, policies=(Policy(), checked)), start)
+    assert re.fullmatch(r"a kernel of Policy\(\) uses an index outside of its array \(playout \d+\)", text)
 
 
 # Games
@@ -183,7 +191,7 @@ def test_a_wrong_list_of_legal_actions_is_named(planner: Callable[..., Planner],
     assert len(led_to(text)) == SEES
 
 
-@kernel(LEGAL_ACTIONS)
+@kernel(LEGAL_ACTIONS, checked=False)
 def a_list_too_long(config, state, actions):
     """Writes behind the list."""
     for i in range(MOVES + 9):
@@ -196,6 +204,9 @@ def test_a_list_of_actions_that_is_too_long_is_found(planner: Callable[..., Plan
     """F2-04: whatever it counts."""
     text = refusal(planner(playouts=100, seed=1), with_kernels(legal_actions=a_list_too_long).initial_state())
     assert text == "a kernel writes more than 8 actions to a list"
+    rules = with_kernels(legal_actions=checking(a_list_too_long))
+    text = refusal(planner(playouts=100, seed=1), rules.initial_state())
+    assert text == f"a kernel of {rules} uses an index outside of its array (playout 1)"
 
 
 @kernel(PLAY)
@@ -264,14 +275,14 @@ def test_a_game_that_is_longer_than_it_says_is_named(planner: Callable[..., Plan
     assert led_to(text)
 
 
-@kernel(PLAY)
+@kernel(PLAY, checked=False)
 def play_and_write(config, state, action):
     """Writes behind the state."""
     hash_game.play(config, state, action)
     state[state.size + 8] = 1
 
 
-@kernel(READ_PAYOFFS)
+@kernel(READ_PAYOFFS, checked=False)
 def three_payoffs(config, state, out):
     """Writes one payoff more than there are players."""
     hash_game.payoffs(config, state, out)
@@ -293,16 +304,19 @@ def test_a_kernel_that_writes_behind_its_memory_is_named(
     """F2-04."""
     text = refusal(planner(playouts=100, seed=1), with_kernels(**kernels).initial_state())
     assert re.fullmatch(words, text)
+    rules = with_kernels(**{name: checking(unchecked) for name, unchecked in kernels.items()})
+    text = refusal(planner(playouts=100, seed=1), rules.initial_state())
+    assert text == f"a kernel of {rules} uses an index outside of its array (playout 1)"
 
 
-@kernel(KEY)
+@kernel(KEY, checked=False)
 def a_long_key(config, state, words):
     """Writes one word more than there are."""
     hash_game.key(config, state, words)
     words[2] = 1
 
 
-@kernel(KEY)
+@kernel(KEY, checked=False)
 def a_key_that_becomes_long(config, state, words):
     """The same below the root."""
     hash_game.key(config, state, words)
@@ -318,6 +332,10 @@ def test_a_key_of_too_many_words_is_named(planner: Callable[..., Planner]) -> No
     start = with_kernels(key=a_key_that_becomes_long).initial_state()
     text = refusal(planner(playouts=100, seed=1, reuse_graph=True), start)
     assert re.fullmatch(r"key of faulty_v0(.*) writes more than 2 words", text)
+    for key in (a_long_key, a_key_that_becomes_long):
+        rules = with_kernels(key=checking(key))
+        text = refusal(planner(playouts=100, seed=1, reuse_graph=True), rules.initial_state())
+        assert re.fullmatch(rf"a kernel of {re.escape(str(rules))} uses an index outside of its array \(playout \d+\)", text)
 
 
 # Playouts of a game's own

@@ -16,6 +16,7 @@ from ucd_planners.search.sim import POLICY, SIM
 
 ROOT = Path(__file__).resolve().parent.parent
 INTERFACE = {
+    "ucd_envs.bindings",
     "ucd_envs.interface",
     "ucd_envs.kernels",
     "ucd_envs.rng",

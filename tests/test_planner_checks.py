@@ -83,7 +83,7 @@ def suggest_0(playout_actions, is_playable, config, state, graph, sim, memory, r
     return np.int64(0)
 
 
-@kernel(LEARN)
+@kernel(LEARN, checked=False)
 def learn_and_write(sim, memory):
     """Writes behind its memory."""
     memory[memory.size] = 1
@@ -101,10 +101,11 @@ def suggest_text(playout_actions, is_playable, config, state, graph, sim, memory
     [
         (Policy(suggest_0), "a playout policy suggests an action that cannot be played: one of Policy() (after the actions"),
         (Policy(learn=learn_and_write), "playout policy Policy() writes behind its memory"),
+        (Policy(learn=kernel(LEARN)(learn_and_write.py_func)), "a kernel of Policy() uses an index outside of its array"),
         (Policy(suggest_text), "kernel suggest_text returns unicode_type, expected int64"),
         (Policy(learn=suggest_nothing), "kernel suggest_nothing must be declared with the signature"),
     ],
-    ids=["illegal", "memory", "result", "signature"],
+    ids=["illegal", "memory", "index", "result", "signature"],
 )
 def test_a_faulty_policy_is_told_in_sentences(policy: Policy, words: str) -> None:
     report = check(policy, PLAYOUTS)
@@ -128,6 +129,19 @@ def backup_of_too_much(graph, sim):
     ucd_selection.backup(graph, sim)
     number = path(sim)[1, 0]
     mean_value(graph)[number] = 1 + 2 * edge_stats(graph)[number, nodes(graph)[path(sim)[0, 0]].mover]
+
+
+@kernel(BACKUP)
+def backup_behind_the_graph(graph, sim):
+    """Writes to an edge that the graph has no room for."""
+    ucd_selection.backup(graph, sim)
+    edge_stats(graph)[graph.edges.room, 0] = 1.0
+
+
+@kernel(SELECT)
+def select_from_no_node(graph, sim, node, may_add):
+    """Looks at a node that is not there."""
+    return np.int64(nodes(graph)[graph.nodes.room + 1000].legal)
 
 
 @kernel(SELECT)
@@ -169,10 +183,12 @@ class OwnUCD(UCD):
     [
         (OwnUCD(choice=select_far), "select of OwnUCD() chooses an action that is not there (at the root)"),
         (OwnUCD(choice=select_by_a_hidden_generator), "OwnUCD() gives another result for the same seed in "),
+        (OwnUCD(choice=select_from_no_node), "a kernel of OwnUCD() uses an index outside of its array (playout 1)"),
+        (OwnUCD(update=backup_behind_the_graph), "a kernel of OwnUCD() uses an index outside of its array (playout 1)"),
         (OwnUCD(update=backup_of_the_first), "OwnUCD() counts "),
         (OwnUCD(update=backup_of_too_much), "OwnUCD() gives a mean payoff outside [0, 1] in "),
     ],
-    ids=["choice", "chance", "visits", "means"],
+    ids=["choice", "chance", "node", "edge", "visits", "means"],
 )
 def test_a_faulty_selection_is_told_in_sentences(selection: OwnUCD, words: str) -> None:
     report = check(selection, PLAYOUTS)
@@ -194,7 +210,7 @@ class Initial:
         return "Initial()"
 
 
-@kernel(INITIAL)
+@kernel(INITIAL, checked=False)
 def write_behind_memory(config, state, sim, memory, actions, values):
     """Writes behind its memory."""
     memory[memory.size] = 1
@@ -202,8 +218,19 @@ def write_behind_memory(config, state, sim, memory, actions, values):
         values[i, 0] = values[i, 1] = 0
 
 
+@kernel(INITIAL)
+def write_behind_list(config, state, sim, memory, actions, values):
+    """Writes a row more than there are actions, where other nodes have theirs."""
+    for i in range(actions.size + 1):
+        values[i, 0] = values[i, 1] = 0
+
+
 def test_faulty_initial_statistics_are_told_in_sentences() -> None:
     assert check(Initial(write_behind_memory), PLAYOUTS).faults == ("initial statistics write behind their memory",)
+    for writes in (kernel(INITIAL)(write_behind_memory.py_func), write_behind_list):
+        assert check(Initial(writes), PLAYOUTS).faults == (
+            "a kernel of Initial() uses an index outside of its array (playout 1)",
+        )
 
 
 def test_a_report_without_faults_passes() -> None:

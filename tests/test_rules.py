@@ -217,7 +217,13 @@ def test_positions_that_look_the_same_have_the_same_words(rules: Rules) -> None:
 # Playouts
 
 
-@kernel()
+RANDOM_GAMES = types.void(
+    *(types.FunctionType(signature) for signature in (PLAYOUT_ACTION, DRAW, PLAY, READ_PAYOFFS)),
+    *(BYTES, BYTES, BYTES, RNG, types.float64[:, ::1], types.int64[::1]),
+)
+
+
+@kernel(RANDOM_GAMES)
 def random_games(playout_action, draw, play, payoffs, config, start, state, rng, out, lengths):
     """Plain games of the random policy and of chance from `start`: payoffs [games, players], and their lengths [games]."""
     for game in range(len(lengths)):
@@ -233,13 +239,6 @@ def random_games(playout_action, draw, play, payoffs, config, start, state, rng,
         payoffs(config, state, out[game])
 
 
-RANDOM_GAMES = types.void(
-    *(types.FunctionType(signature) for signature in (PLAYOUT_ACTION, DRAW, PLAY, READ_PAYOFFS)),
-    *(BYTES, BYTES, BYTES, RNG, types.float64[:, ::1], types.int64[::1]),
-)
-random_games.seam_signature = RANDOM_GAMES
-
-
 def plain_games(state: State, number: int, rng: np.ndarray) -> list[tuple[list[float], int]]:
     """Payoffs and length of so many random games from a state, played without the game's own playout."""
     rules = state.rules
@@ -250,7 +249,13 @@ def plain_games(state: State, number: int, rng: np.ndarray) -> list[tuple[list[f
     return list(zip(out.tolist(), lengths.tolist(), strict=True))
 
 
-@kernel()
+MANY_PLAYOUTS = types.boolean(
+    *(types.FunctionType(signature) for signature in (PLAYOUT, READ_PAYOFFS)),
+    *(BYTES, BYTES, BYTES, RNG, ACTIONS, types.float64[:, ::1], types.int64[::1], types.int64[::1]),
+)
+
+
+@kernel(MANY_PLAYOUTS)
 def many_playouts(playout, payoffs, config, start, state, rng, trace, out, lengths, first):
     """Playouts from `start`: payoffs [playouts, players], what each returned [playouts], and the first entry of its trace."""
     for i in range(len(lengths)):
@@ -262,13 +267,6 @@ def many_playouts(playout, payoffs, config, start, state, rng, trace, out, lengt
         payoffs(config, state, out[i])
         first[i] = trace[0] if len(trace) > 0 else 0
     return np.bool_(True)
-
-
-MANY_PLAYOUTS = types.boolean(
-    *(types.FunctionType(signature) for signature in (PLAYOUT, READ_PAYOFFS)),
-    *(BYTES, BYTES, BYTES, RNG, ACTIONS, types.float64[:, ::1], types.int64[::1], types.int64[::1]),
-)
-many_playouts.seam_signature = MANY_PLAYOUTS
 
 
 def playouts(state: State, number: int, rng: np.ndarray, trace: np.ndarray) -> Iterator[tuple[list[float], int, int]]:

@@ -224,8 +224,9 @@ def frozen(function: Callable[..., Any], seen: set[int]) -> Iterator[bytes]:
 class KernelCache(NullCache):
     """The compiled forms of one kernel. Replaces numba's own cache in the kernel's dispatcher."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
+    def __init__(self, function: Callable[..., Any], form: str) -> None:
+        """Makes the cache of a function; `form` tells apart kernels that are made of one function."""
+        self._function, self._form = function, form
         self._stamp = stamp(function)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -263,7 +264,7 @@ class KernelCache(NullCache):
         if folder is None or self._stamp is None or not SOURCES.unchanged():
             return None
         function = self._function
-        place = (function.__module__, function.__qualname__, function.__code__.co_firstlineno, self._stamp)
+        place = (function.__module__, function.__qualname__, function.__code__.co_firstlineno, self._stamp, self._form)
         text = repr((*place, sig, codegen.magic_tuple()))
         if " at 0x" in text:  # an address is another thing in another process
             return None

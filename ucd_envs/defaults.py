@@ -1,13 +1,16 @@
 """Default kernels that a game may leave out. Compiled once for all games, they call the game's own kernels by address.
 
-The addresses are the last bytes of the `config` vector, a record of LINKS. A faulty game ends a playout with the player
+The addresses are the last bytes of the `config` vector, a binding of LINKS. A faulty game ends a playout with the player
 FAILED. A game is faulty if its random policy names no action or one outside 0 ... actions - 1, or if it passes `max_plies`.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numba import types
+from numba.core.types import FunctionType
 
+from ucd_envs.bindings import BindingType, reader
 from ucd_envs.kernels import (
     CHANCE,
     DRAW,
@@ -26,39 +29,38 @@ from ucd_envs.kernels import (
     move_of,
 )
 from ucd_envs.rng import below, unit
-from ucd_envs.structs import by_address, fields, record, stack_array
+from ucd_envs.structs import fields, stack_array
 
-LINKS = record(
-    ("legal_actions", np.uint64),
-    ("play", np.uint64),
-    ("key", np.uint64),
-    ("playout_actions", np.uint64),
-    ("playout_action", np.uint64),
-    ("draw", np.uint64),
-    ("probability", np.uint64),
-    ("actions", np.int64),
-    ("key_words", np.int64),
-    ("max_plies", np.int64),
+LINKS = BindingType(
+    "links",
+    {
+        "legal_actions": FunctionType(LEGAL_ACTIONS),
+        "play": FunctionType(PLAY),
+        "key": FunctionType(KEY),
+        "playout_actions": FunctionType(LEGAL_ACTIONS),
+        "playout_action": FunctionType(PLAYOUT_ACTION),
+        "draw": FunctionType(DRAW),
+        "probability": FunctionType(PROBABILITY),
+        "has_playout_action": types.int64,
+        "has_draw": types.int64,
+        "has_probability": types.int64,
+        "actions": types.int64,
+        "key_words": types.int64,
+        "max_plies": types.int64,
+    },
 )
-"""Addresses of kernels, and sizes from `Rules`. Those of playout_action, draw and probability are 0 where the game has no such
-kernel of its own."""
-LINK_BYTES = LINKS.itemsize
+"""Kernels of a game and sizes from `Rules`. `has_`: whether the game has such a kernel of its own."""
+LINK_BYTES = 8 * LINKS.words
+links_at = reader(LINKS)
 ACTION, WORD = np.dtype(np.int32), np.dtype(np.uint64)
 SLACK = 64
 """Spare entries of a list, which make small faults of an unchecked game harmless."""
 
-call_legal_actions = by_address(LEGAL_ACTIONS)
-call_play = by_address(PLAY)
-call_key = by_address(KEY)
-call_playout_action = by_address(PLAYOUT_ACTION)
-call_draw = by_address(DRAW)
-call_probability = by_address(PROBABILITY)
-
 
 @kernel(inline=True)
 def links_of(config):
-    """Returns the record at the end of a configuration."""
-    return fields(config[config.size - LINK_BYTES :], LINKS)
+    """Returns the binding at the end of a configuration."""
+    return links_at(config[config.size - LINK_BYTES :])
 
 
 @kernel(IS_LEGAL)
@@ -88,7 +90,7 @@ def playout(config, state, rng, trace):
             break
         if trace.size > 0:
             trace[played] = move_of(s.player, action)
-        call_play(links.play, config, state, action)
+        links.play(config, state, action)
         played += 1
     return played
 
@@ -118,16 +120,16 @@ def observe(config, state, player, planes):
     """Writes the bits of the key, the lowest of each word first, the same for all players."""
     links = links_of(config)
     words = stack_array(links.key_words + SLACK, WORD)
-    call_key(links.key, config, state, words[: links.key_words])
+    links.key(config, state, words[: links.key_words])
     for i in range(planes.size):
         planes[i] = (words[i // 64] >> np.uint64(i % 64)) & np.uint64(1)
 
 
 @kernel()
 def found_in(listing, room, config, state, action):
-    """Returns whether the kernel at an address lists the action."""
+    """Returns whether a kernel lists the action."""
     actions = stack_array(room + SLACK, ACTION)
-    count = call_legal_actions(listing, config, state, actions[:room])
+    count = listing(config, state, actions[:room])
     found = False
     for i in range(min(count, room)):
         found = found or actions[i] == action
@@ -138,25 +140,25 @@ def found_in(listing, room, config, state, action):
 def drawn(links, actions, config, state, rng):
     """Returns an outcome of chance, or one action of the random policy, by the game's own kernel where it has one."""
     if fields(state, HEADER).player == CHANCE:
-        if links.draw != 0:
-            return call_draw(links.draw, config, state, rng)
+        if links.has_draw:
+            return links.draw(config, state, rng)
         return outcome_of(links, actions, config, state, rng)
-    if links.playout_action != 0:
-        return call_playout_action(links.playout_action, config, state, rng)
+    if links.has_playout_action:
+        return links.playout_action(config, state, rng)
     return one_of(links, actions, config, state, rng)
 
 
 @kernel()
 def outcome_of(links, actions, config, state, rng):
     """Returns an outcome drawn by the game's probabilities, or -1 where they are not above 0."""
-    count, total = call_legal_actions(links.legal_actions, config, state, actions[: links.actions]), 0.0
-    if links.probability == 0 or count < 1 or count > links.actions:
+    count, total = links.legal_actions(config, state, actions[: links.actions]), 0.0
+    if not links.has_probability or count < 1 or count > links.actions:
         return np.int64(-1)
     for i in range(count):
-        total += call_probability(links.probability, config, state, actions[i])
+        total += links.probability(config, state, np.int64(actions[i]))
     left, found = total * unit(rng), np.int64(-1)
     for i in range(count):
-        chance = call_probability(links.probability, config, state, actions[i])
+        chance = links.probability(config, state, np.int64(actions[i]))
         # Rounding may leave a little at the end, which goes to the last outcome that is possible.
         if chance > 0.0 and left >= 0.0:
             found = np.int64(actions[i])
@@ -167,7 +169,7 @@ def outcome_of(links, actions, config, state, rng):
 @kernel()
 def one_of(links, actions, config, state, rng):
     """Returns one of the actions that the random policy lists, drawn uniformly, or -1 where there is none."""
-    count = call_legal_actions(links.playout_actions, config, state, actions[: links.actions])
+    count = links.playout_actions(config, state, actions[: links.actions])
     if count < 1 or count > links.actions:
         return np.int64(-1)
     return np.int64(actions[below(rng, np.uint64(count))])

@@ -42,11 +42,12 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from ucd_envs import defaults
+from ucd_envs.bindings import bound
 from ucd_envs.defaults import LINK_BYTES, LINKS, SLACK
 from ucd_envs.interface import SIGNATURES, Kernels, Victory
-from ucd_envs.kernels import CHANCE, HEADER, OVER, address, compiled
+from ucd_envs.kernels import CHANCE, HEADER, OVER, compiled
 from ucd_envs.settings import integer
-from ucd_envs.structs import configuration, fields
+from ucd_envs.structs import fields
 
 MOST_PLAYERS, MOST_ACTIONS, MOST_PLIES = 2**10, 2**16, 2**30
 _read_header = Struct("<ii").unpack_from
@@ -140,18 +141,20 @@ class Rules:
         for function, signature in zip(kernels, SIGNATURES, strict=True):
             compiled(function, signature)
         own = self.config[: self.config_bytes]
-        links = configuration(
+        optional = {
+            name: None if getattr(kernels, name) is getattr(defaults, name) else getattr(kernels, name)
+            for name in ("playout_action", "draw", "probability")
+        }
+        links = bound(
             LINKS,
-            **{name: address(getattr(kernels, name)) for name in ("legal_actions", "play", "key", "playout_actions")},
-            **{
-                name: 0 if getattr(kernels, name) is getattr(defaults, name) else address(getattr(kernels, name))
-                for name in ("playout_action", "draw", "probability")
-            },
+            **{name: getattr(kernels, name) for name in ("legal_actions", "play", "key", "playout_actions")},
+            **optional,
+            **{f"has_{name}": made is not None for name, made in optional.items()},
             **{"actions": self.actions, "key_words": self.key_words, "max_plies": self.max_plies},
         )
         linked = np.zeros(-(-len(own) // 8) * 8 + LINK_BYTES, np.uint8)
         linked[: len(own)] = own
-        linked[-LINK_BYTES:] = links
+        linked[-LINK_BYTES:] = links.view(np.uint8)
         found = {"kernels": kernels, "config": linked, "config_bytes": len(own)}
         if kernels.observe is defaults.observe:
             found["planes"] = (1, 1, 64 * self.key_words)

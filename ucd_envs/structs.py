@@ -144,23 +144,15 @@ def _generate_stack_array(context, builder, signature, arguments):
     return _generated(context, builder, signature, array, data, [size])
 
 
-KERNELS: dict[int, Any] = {}
-"""Functions by the addresses that plain Python gives them."""
+def c_function(signature: Any) -> Any:
+    """Returns a function that calls the C function of a signature at an address: `call(address, *arguments)`.
 
-
-def by_address(signature: Any) -> Any:
-    """Returns a function that calls the kernel or C function of a signature at an address: `call(address, *arguments)`.
-
-    The caller must keep the function at the address alive. In plain Python a kernel is found in KERNELS, and a C function
-    takes and returns int64.
+    The caller must keep the function at the address alive. In plain Python it takes and returns int64.
     """
 
     def call(address: Any, *arguments: Any) -> Any:
-        found = KERNELS.get(int(address))
-        if found is None:
-            found = ctypes.CFUNCTYPE(*[ctypes.c_int64] * (1 + len(arguments)))(int(address))
-            arguments = tuple(int(argument) for argument in arguments)
-        return found(*arguments)
+        found = ctypes.CFUNCTYPE(*[ctypes.c_int64] * (1 + len(arguments)))(int(address))
+        return found(*map(int, arguments))
 
     class Call(AbstractTemplate):
         key = call
@@ -171,8 +163,7 @@ def by_address(signature: Any) -> Any:
     def generate(context: Any, builder: Any, typed: Any, values: Any) -> Any:
         kinds = [context.get_value_type(kind) for kind in signature.args]
         function = ir.FunctionType(context.get_value_type(signature.return_type), kinds)
-        result = builder.call(builder.inttoptr(values[0], function.as_pointer()), values[1:])
-        return context.get_dummy_value() if signature.return_type == types.void else result
+        return builder.call(builder.inttoptr(values[0], function.as_pointer()), values[1:])
 
     infer_global(call, types.Function(Call))
     lower_builtin(call, types.uint64, *signature.args)(generate)

@@ -15,7 +15,7 @@ from numba import types
 from ucd_envs.kernels import HEADER, WORDS, kernel
 from ucd_envs.rules import State
 from ucd_envs.structs import fields
-from ucd_planners.search.kernels import Binding, rules_at
+from ucd_planners.search.kernels import rules_at
 from ucd_planners.search.reuse import node_of, survey
 from ucd_planners.search.storage import Graph
 
@@ -76,7 +76,7 @@ def list_moves(rules, position, listed, first):
 
 
 def follows(
-    state: State, last: State | None, chosen: int, rules_kernels: Binding, graph: Graph, seconds: float | None = None
+    state: State, last: State | None, chosen: int, rules_kernels: np.ndarray, graph: Graph, seconds: float | None = None
 ) -> bool:
     """Returns whether a state follows from the last root of a search.
 
@@ -94,7 +94,7 @@ def follows(
     states[0] = last.array()
     lists = np.zeros((plies, state.rules.actions + 2), np.int32)
     most = MOST_TRIED if seconds is None else min(MOST_TRIED, LEAST_TRIED + int(TRIED_A_SECOND * min(seconds, 1.0)))
-    return bool(leads_to(rules_kernels.words, states, lists, chosen, words, np.empty_like(words), most))
+    return bool(leads_to(rules_kernels, states, lists, chosen, words, np.empty_like(words), most))
 
 
 def lies_below(graph: Graph, key: np.ndarray, ply: int) -> bool:

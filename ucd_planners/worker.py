@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from threading import local
 from typing import NamedTuple
 
 import numpy as np
 
-from ucd_envs.kernels import compiled
+from ucd_envs.kernels import compiled, is_own
 from ucd_envs.rules import Rules, State
 from ucd_planners.graph_view.searched import Searched
 from ucd_planners.result import winning
-from ucd_planners.search.errors import contract_error, damage_error
+from ucd_planners.search.errors import contract_error, damage_error, index_error
 from ucd_planners.search.interface import (
     DONE,
     GROW_MEMORY,
@@ -96,12 +96,6 @@ def current_worker() -> Worker | None:
     return getattr(_current, "worker", None)
 
 
-def is_own(kernel: object) -> bool:
-    """Whether a kernel belongs to these packages, whose tests hold it to its contract."""
-    module = getattr(getattr(kernel, "py_func", kernel), "__module__", "")
-    return module.partition(".")[0] in ("ucd_envs", "ucd_planners")
-
-
 class Worker:
     """One search at a time, in one thread, with memory that serves the next one."""
 
@@ -153,7 +147,8 @@ class Worker:
             self.sim.policies["suggested"] = 0
         if self.rules.live is not None:
             self.rules.live.reseed(int(rng[0]))
-        self.sim.key[:] = np.frombuffer(state.words, np.uint64)
+        with self._checked():
+            self.sim.key[:] = np.frombuffer(state.words, np.uint64)
         self.searched.forget()
         self.graph = self.graph.begin(self.sim.key, state.player, state.ply if is_graded(self.settings.selection) else 0)
         if share is not None:
@@ -248,8 +243,8 @@ class Worker:
 
         Raises what a third-party environment has raised, and RuntimeError for a kernel that breaks its contract.
         """
-        words = self.rules_kernels.words, self.search_kernels.words
-        status = run(*words, self.root, self.graph.header, self.sim.header, goal)
+        with self._checked():
+            status = run(self.rules_kernels, self.search_kernels, self.root, self.graph.header, self.sim.header, goal)
         if self.guarded and (block := self.sim.damaged()):
             raise damage_error(block, self.rules, self.policies)
         # A callback may have failed in the move before the graph had to grow.
@@ -259,6 +254,16 @@ class Worker:
         if status >= STOPPED:
             raise contract_error(status, self.rules, self.graph, self.sim, self.settings.selection, self.policies)
         return int(status)
+
+    @contextmanager
+    def _checked(self) -> Iterator[None]:
+        """Raises RuntimeError with one sentence where a kernel uses an index outside of its array."""
+        try:
+            yield
+        except IndexError:
+            settings, playouts = self.settings, self.graph.playouts
+            self.forget()  # the graph holds a part of a simulation
+            raise index_error(self.rules, settings.selection, self.policies, settings.initial, playouts) from None
 
     def grow(self, status: int) -> None:
         """Makes more room of the kind that a status asks for."""

@@ -31,7 +31,7 @@ from ucd_envs.kernels import (
     most_moves,
 )
 from ucd_envs.rng import draw
-from ucd_envs.structs import array_at, by_address, fields, record, stack_array
+from ucd_envs.structs import array_at, c_function, fields, record, stack_array
 from ucd_envs.tables import HASH
 
 CONFIG = record(
@@ -56,7 +56,7 @@ PIECE = 128
 """Most random moves of a callback."""
 LAST = 2**32
 """Added to the action of the last ply that a game may have."""
-call = by_address(types.int64(types.uint64, types.int64, types.uint64, types.uint64))
+call = c_function(types.int64(types.uint64, types.int64, types.uint64, types.uint64))
 U1, U4, U8, U32 = (np.uint64(n) for n in (1, 4, 8, 32))
 RECORD_BYTES = np.uint64(STATE.itemsize)
 LOW = np.int64(0xFFFFFFFF)

@@ -36,7 +36,7 @@ from ucd_envs.kernels import (
     move_of,
 )
 from ucd_envs.rng import below, draw
-from ucd_envs.structs import array_at, by_address, fields, record
+from ucd_envs.structs import array_at, c_function, fields, record
 
 LIVE, PAID = -1, -2
 CONFIG = record(
@@ -68,7 +68,7 @@ or PAID when the payoffs are also written. `steps` counts from the root. `follow
 step and the number of its outcome, where steps have chance."""
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 NUMBER, WORD, REAL = np.dtype(np.int32), np.dtype(np.uint64), np.dtype(np.float64)
-call = by_address(types.int64(types.int64, types.int64))
+call = c_function(types.int64(types.int64, types.int64))
 U32 = np.uint64(32)
 LOW = np.int64(0xFFFFFFFF)
 

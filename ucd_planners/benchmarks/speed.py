@@ -144,7 +144,7 @@ def playout_rate(rules: Rules) -> float:
     run = compiled(play_games, play_games.seam_signature)
 
     def batch() -> int:
-        run(bound.words, root, sim.header, games)
+        run(bound, root, sim.header, games)
         return games
 
     return rate(batch)

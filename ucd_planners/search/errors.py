@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ucd_envs.kernels import CHANCE, HEADER, action_of_move
+from ucd_envs.kernels import CHANCE, HEADER, action_of_move, is_own
 from ucd_envs.rules import Rules
 from ucd_envs.structs import fields
 from ucd_planners.search import interface as codes
@@ -44,6 +44,16 @@ def contract_error(status: int, rules: Rules, graph: Graph, sim: Sim, selection:
         max_plies=rules.max_plies,
     )
     return RuntimeError(f"{sentence} ({where(graph, sim)})")
+
+
+def index_error(rules: Rules, selection: Any, policies: Any, initial: Any, playouts: int) -> RuntimeError:
+    """Returns the error of a kernel that has used an index outside of its array; it names all that may have done so."""
+    kernels = {rules: rules.kernels, selection: (selection.select_kernel, selection.backup_kernel)}
+    kernels |= {policy: (policy.suggest, policy.learn) for policy in policies}
+    if initial is not None:
+        kernels[initial] = (initial.kernel,)
+    named = [str(subject) for subject, found in kernels.items() if not all(map(is_own, filter(None, found)))]
+    return RuntimeError(f"a kernel of {' or '.join(named)} uses an index outside of its array (playout {playouts + 1})")
 
 
 def damage_error(block: str, rules: Rules, policies: Any) -> RuntimeError:

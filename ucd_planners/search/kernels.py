@@ -1,25 +1,15 @@
-"""The kernels that a search calls, bound once for a game and a selection, and called by their addresses.
-
-A `Binding` lists what compiled code may ask of it by name, each with its type: function types, tuples of them, flags, numbers
-and vectors of bytes. In compiled code it is one pointer; `rules.play(config, state, action)` loads an address and calls it.
-Handing over the functions themselves would cost 50 microseconds each at every call.
-"""
+"""The kernels that a search calls, bound once for a game and a selection, and called by their addresses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
-from weakref import WeakValueDictionary
 
 import numpy as np
-from llvmlite import ir
-from numba import config, types
-from numba.core import cgutils
+from numba import types
 from numba.core.types import FunctionType, UniTuple
-from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.experimental.function_type import _get_jit_address
-from numba.extending import intrinsic, lower_getattr_generic, models, overload, register_model
 
+from ucd_envs.bindings import BindingType, bound, reader
 from ucd_envs.kernels import (
     DRAW,
     IS_LEGAL,
@@ -33,7 +23,6 @@ from ucd_envs.kernels import (
     compiled,
 )
 from ucd_envs.rules import Rules
-from ucd_envs.structs import address_of
 from ucd_planners.search.interface import (
     BACKUP,
     DEFAULT,
@@ -89,145 +78,15 @@ SEARCH = {
 """A selection with policies, initial statistics and options, as compiled code sees them."""
 
 
-class BindingType(types.Type):
-    """The numba type of a binding: a pointer to its words."""
-
-    def __init__(self, label: str, listed: dict[str, Any]) -> None:
-        super().__init__(f"Binding({label})")
-        self.listed = listed
+RULES_BINDING, SEARCH_BINDING = BindingType("rules", RULES), BindingType("search", SEARCH)
+rules_at, search_at = reader(RULES_BINDING), reader(SEARCH_BINDING)
 
 
-register_model(BindingType)(models.OpaqueModel)
-RULES_TYPE, SEARCH_TYPE = BindingType("rules", RULES), BindingType("search", SEARCH)
-
-
-def words_of(kind: Any) -> int:
-    """Returns the size of a value in a binding, in words of 8 bytes."""
-    if isinstance(kind, UniTuple):
-        return int(kind.count) * words_of(kind.dtype)
-    return 2 if isinstance(kind, types.Array) else 1
-
-
-@infer_getattr
-class BindingAttributes(AttributeTemplate):
-    """Attributes of a binding are what it lists."""
-
-    key = BindingType
-
-    def generic_resolve(self, value: Any, attr: str) -> Any:  # type: ignore[override]
-        """Returns the type of an attribute, None for one that is not listed."""
-        return value.listed.get(attr)
-
-
-@lower_getattr_generic(BindingType)
-def _read(context, builder, kind, value, name):
-    place = 0
-    for listed, found in kind.listed.items():
-        if listed == name:
-            return _value_at(context, builder, found, value, place)
-        place += words_of(found)
-    raise KeyError(name)
-
-
-def _value_at(context: Any, builder: Any, kind: Any, pointer: Any, place: int) -> Any:
-    """Reads a value of a type from the words of a binding."""
-    if isinstance(kind, UniTuple):
-        step = words_of(kind.dtype)
-        parts = [_value_at(context, builder, kind.dtype, pointer, place + step * i) for i in range(kind.count)]
-        return context.make_tuple(builder, kind, parts)
-    word = context.get_value_type(types.float64 if kind == types.float64 else types.int64)
-    words = builder.bitcast(pointer, word.as_pointer())
-    read = builder.load(builder.gep(words, [ir.IntType(32)(place)]))
-    if isinstance(kind, FunctionType):
-        function = cgutils.create_struct_proxy(kind)(context, builder)
-        function.jit_addr = builder.inttoptr(read, function.jit_addr.type)
-        return function._getvalue()
-    if isinstance(kind, types.Array):
-        size = builder.load(builder.gep(words, [ir.IntType(32)(place + 1)]))
-        array = context.make_array(kind)(context, builder)
-        context.populate_array(
-            array,
-            data=builder.inttoptr(read, array.data.type),
-            shape=cgutils.pack_array(builder, [size]),
-            strides=cgutils.pack_array(builder, [ir.IntType(64)(1)]),
-            itemsize=ir.IntType(64)(1),
-            meminfo=None,
-        )
-        return array._getvalue()
-    return read
-
-
-class Binding:
-    """A binding as Python holds it: the words, and the values for uncompiled kernels."""
-
-    def __init__(self, kind: BindingType, **values: Any) -> None:
-        if list(values) != list(kind.listed):
-            raise TypeError(f"a binding lists {', '.join(kind.listed)}, not {', '.join(values)}")
-        self.__dict__.update(values)
-        words: list[int | float] = []
-        for name, found in kind.listed.items():
-            words += _words(values[name], found)
-        self.words = np.array(
-            [np.float64(word).view(np.uint64) if isinstance(word, float) else word for word in words], np.uint64
-        )
-        _bindings[address_of(self.words)] = self
-
-
-_bindings: WeakValueDictionary[int, Binding] = WeakValueDictionary()
-"""Bindings by the address of their words, for uncompiled kernels."""
-
-
-def _words(value: Any, kind: Any) -> list[int | float]:
-    """The words of a value of a type."""
-    if isinstance(kind, UniTuple):
-        return [word for part in value for word in _words(part, kind.dtype)]
-    if isinstance(kind, types.Array):
-        return [address_of(value), value.size]
-    if isinstance(kind, FunctionType):
-        return [0 if getattr(config, "DISABLE_JIT", 0) else _get_jit_address(value, kind.signature)]
-    return [float(value) if kind == types.float64 else int(value)]
-
-
-def rules_at(words: Any) -> Any:
-    """The binding of a game whose words these are: [any] uint64."""
-    return _bindings[address_of(words)]
-
-
-def search_at(words: Any) -> Any:
-    """The binding of a search whose words these are: [any] uint64."""
-    return _bindings[address_of(words)]
-
-
-def _pointer_to(kind: BindingType) -> Any:
-    @intrinsic
-    def pointer(typing_context, words):
-        def generate(context, builder, signature, arguments):
-            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-            return builder.bitcast(data, context.get_value_type(kind))
-
-        return kind(words), generate
-
-    return pointer
-
-
-_rules_pointer, _search_pointer = _pointer_to(RULES_TYPE), _pointer_to(SEARCH_TYPE)
-
-
-@overload(rules_at)
-def _compiled_rules_at(words):
-    return lambda words: _rules_pointer(words)
-
-
-@overload(search_at)
-def _compiled_search_at(words):
-    return lambda words: _search_pointer(words)
-
-
-def bound_rules(rules: Rules) -> Binding:
-    """Binds the kernels of a game."""
+def bound_rules(rules: Rules) -> np.ndarray:
+    """Binds the kernels of a game: [any] uint64, valid as long as the Rules."""
     kernels = {name: getattr(rules.kernels, name) for name, kind in RULES.items() if isinstance(kind, FunctionType)}
     facts = {"config": rules.config, "players": rules.players, "actions": rules.actions, "has_chance": rules.has_chance}
-    return Binding(RULES_TYPE, **kernels, **facts)
+    return bound(RULES_BINDING, **kernels, **facts)
 
 
 def bound_search(
@@ -236,11 +95,11 @@ def bound_search(
     initial: Initial | None = None,
     options: SearchOptions = DEFAULT,
     guarded: bool = False,
-) -> Binding:
-    """Compiles and binds the kernels of a selection, at most MOST_POLICIES policies and initial statistics."""
+) -> np.ndarray:
+    """Compiles and binds the kernels of a selection, at most MOST_POLICIES policies and initial statistics: [any] uint64."""
     default = select_action if initial is None else select_with_initial
-    return Binding(
-        SEARCH_TYPE,
+    return bound(
+        SEARCH_BINDING,
         select=compiled(selection.select_kernel or default, SELECT),
         backup=compiled(selection.backup_kernel, BACKUP),
         initial=compiled(no_initial if initial is None else initial.kernel, INITIAL),
