@@ -84,6 +84,11 @@ def kernel(
     return decorated
 
 
+def widest(kind: Any) -> Any:
+    """Returns int64 for a signed integer or a constant, and every other type as it is."""
+    return types.int64 if isinstance(types.unliteral(kind), types.Integer) and types.unliteral(kind).signed else kind
+
+
 def with_wrapper(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     """Returns a kernel that Python can call."""
     made = njit(**options)(function)
@@ -106,6 +111,10 @@ class PrivateKernel(CPUDispatcher):
     def add_overload(self, cres: Any) -> None:
         """Keeps a compiled form, for kernels only."""
         self.overloads[tuple(cres.signature.args)] = cres
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Compiles for arguments of these types, with integers of any width as int64, so that there is one form of a kernel."""
+        return super().get_call_template(tuple(map(widest, args)), {name: widest(kind) for name, kind in kws.items()})
 
     def _compile_for_args(self, *arguments: Any, **keywords: Any) -> Any:
         """Returns what a call from Python calls."""

@@ -87,7 +87,7 @@ def reset(config, state):
             s.joined[player, row] = np.uint32(0)
     for i in range(c.stones):
         s.player = c.owner[i]
-        play(config, state, c.opening[i])
+        play(config, state, np.int64(c.opening[i]))
     s.player = c.first
 
 

@@ -56,7 +56,7 @@ def resume(rules_words, search_words, root, graph_bytes, sim_bytes, playouts):
     return go_on(rules, search, root, graph, sim, playouts, end(search, graph, sim))
 
 
-@kernel()
+@kernel(inline=True)
 def go_on(rules, search, root, graph, sim, playouts, status):
     """Simulates as long as the status is DONE and playouts are left; returns the last status."""
     while graph.playouts < playouts and status == DONE:
@@ -64,7 +64,7 @@ def go_on(rules, search, root, graph, sim, playouts, status):
     return status
 
 
-@kernel()
+@kernel(inline=True)
 def simulate(rules, search, root, graph, sim):
     """One simulation; returns its status."""
     start = rng(sim)[0], rng(sim)[1]
@@ -88,7 +88,7 @@ def simulate(rules, search, root, graph, sim):
     return end(search, graph, sim)
 
 
-@kernel()
+@kernel(inline=True)
 def end(search, graph, sim):
     """Backs up the payoffs and lets the policies learn."""
     search.backup(graph, sim)
