@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 import oracle
 from oracle import Depth, Edge, Position, Step, Vector
 
+CHANCE = 1024
+"""The mover where an outcome is drawn, as `ucd_envs.kernels` has it."""
 Move = tuple[int, int]
 """A player and an action."""
 Sums = dict[Any, tuple[int, Fraction]]
@@ -35,8 +37,8 @@ class Simulation(NamedTuple):
     payoffs: Vector
 
     def played_from(self, position: Position) -> set[Move]:
-        """Return the moves made at a position of the path or later, each once."""
-        return set(self.moves[self.places[position] :])
+        """Return the players' moves made at a position of the path or later, each once."""
+        return {move for move in self.moves[self.places[position] :] if move[0] != CHANCE}
 
 
 class Log(oracle.Oracle):
@@ -68,20 +70,20 @@ class Log(oracle.Oracle):
         super().forget(root)
         self.born = {position: number for position, number in self.born.items() if position in self.out}
 
-    def through(self, position: Position) -> Iterator[Simulation]:
+    def holding(self, position: Position) -> Iterator[Simulation]:
         """Yield the simulations whose path holds a position, since it was recorded."""
         return (one for one in self.list[self.born[position] :] if position in one.places)
 
     def played(self, position: Position) -> Sums:
         """Return N and W of every player and action that are not 0."""
-        return summed((move, one.payoffs[move[0]]) for one in self.through(position) for move in one.played_from(position))
+        return summed((move, one.payoffs[move[0]]) for one in self.holding(position) for move in one.played_from(position))
 
     def mixed(self, position: Position) -> Sums:
         """Return M and V of every action that are not 0."""
         mover, counted = self.mover[position], {}
         targets = {self.target[edge] for edge in self.out[position]} - {None}
         for place in (*targets, position):  # one that holds the position itself counts from there
-            for one in self.through(place):
+            for one in self.holding(place):
                 counted[one.number] = {action for player, action in one.played_from(place) if player == mover}
         return summed((action, self.list[number].payoffs[mover]) for number, played in counted.items() for action in played)
 
@@ -120,8 +122,9 @@ class Choice(NamedTuple):
         return self.revisit > 0 and (log.visited(position) + 1) % self.revisit == 0
 
     def reference(self, log: Log, descent: Sequence[Position]) -> Position:
-        """Return the last position of a descent whose edges had `ref` simulations or more; the root if none has."""
-        enough = [position for position in descent[1:] if log.visited(position) >= self.ref]
+        """Return the last position of a descent where a player moves and whose edges had `ref` simulations or more; the root if
+        none has."""
+        enough = [place for place in descent[1:] if log.visited(place) >= self.ref and log.mover[place] != CHANCE]
         return [descent[0], *enough][-1]
 
     def known(self, log: Log, descent: Sequence[Position], mover: int) -> Sums:

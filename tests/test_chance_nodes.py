@@ -43,3 +43,18 @@ def test_a_tree_counts_outcomes() -> None:
 def test_update_all_counts_outcomes() -> None:
     for start in random_games(seed=900, chance=3):
         assert_exact(start, UpdateAll(C), 40, {15, 40})
+
+
+@pytest.mark.parametrize(
+    "selection", [UCD(depth, 0, depth, C) for depth in (0, 1, INF)] + [UCD(2, 1, 0, C), UpdateAll(C)], ids=str
+)
+def test_every_position_of_a_playout_may_be_added(selection: UCD | UpdateAll) -> None:
+    """Outcomes that a playout draws are edges too; without room a simulation adds its first new position only."""
+    for start in random_games(seed=950, chance=3):
+        assert_exact(start, selection, 40, {15, 40}, expand="all")
+        assert_exact(start, selection, 40, {13, 40}, expand="all", most_edges=12)
+
+
+def test_every_position_of_a_playout_may_be_added_to_a_tree() -> None:
+    for start in random_games(seed=960, chance=3, tree=True):
+        assert_exact(start, UCD(c=C, table=False), 40, {15, 40}, expand="all")

@@ -20,6 +20,7 @@ import rave_oracle
 from searching import INF, Name, Path, Search, after, assert_definition, random_games
 
 import ucd_envs
+from ucd_envs.kernels import CHANCE
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State
 from ucd_planners import Planner, SearchResult, grave, rave, rave_ucd
@@ -144,7 +145,10 @@ def assert_choices(search: Simulations, log: rave_oracle.Log, choice: rave_oracl
         state, tried = search.states[source], {move for _, move in log.out.get(source, [])}
         full = len(log.edges()) + fresh >= most_edges
         legal = tried if full else state.legal_actions()
-        if choice.is_due(log, source):
+        if state.player == CHANCE:
+            assert action in legal
+            kinds.add("drawn")
+        elif choice.is_due(log, source):
             played = {move: log.n[source, move] if move in tried else 0 for move in legal}
             assert played[action] == min(played.values())
             kinds.add("least")
@@ -158,7 +162,7 @@ def assert_choices(search: Simulations, log: rave_oracle.Log, choice: rave_oracl
             return kinds
         descent.append(target)
     assert len(log.edges()) + fresh >= most_edges
-    assert not log.out[descent[-1]]
+    assert not log.out[descent[-1]] or search.states[descent[-1]].player == CHANCE
     return {*kinds, "full"}
 
 
@@ -203,6 +207,7 @@ def go_on(
         path, movers, playout, payoffs = search.simulation()
         kinds |= assert_choices(search, log, choice, path)
         log.record_all(path, movers, playout, payoffs)
+        log.chances = search.chances
         assert search.graph.edge_count == len(log.edges())
         if number in looks:
             assert_right(search, log, selection)
@@ -248,6 +253,17 @@ def test_sums_and_choices_are_the_definitions_after_every_playout(selection: RAV
     for start, (add, urgency) in zip((*random_games(seed=50), *real_games()[::2]), cycle(OPTIONS)):
         kinds |= assert_search(start, selection, 8, set(range(9)), expand=add, first_play_urgency=urgency)
     assert kinds == {"tried", "urgent", "known", *(["least"] if selection.revisit <= 8 else [])}
+
+
+@every_selection
+@pytest.mark.parametrize("add", ["first", "all"])
+def test_sums_and_choices_are_the_definitions_where_chance_decides(selection: RAVE, add: str) -> None:
+    """Outcomes are no moves of a player: they have no sums, and no bound."""
+    kinds: set[str] = set()
+    games = random_games(seed=310, chance=3) if selection.table else random_games(seed=310, chance=3, branching=3, tree=True)
+    for most_edges, start in zip((2**20, 2**20, 12), games, strict=True):
+        kinds |= assert_search(start, selection, 60, {12, 60}, most_edges=most_edges, expand=add)
+    assert kinds >= {"tried", "drawn"}
 
 
 @every_selection
@@ -458,6 +474,7 @@ def test_with_a_large_bias_tried_moves_are_those_of_uct(bias: float) -> None:
                     values = {edge: log.value(edge, selection.depth_mean, 0, 0, 0.4, mover) for edge in tried}
                     assert values[source, action] >= max(values.values()) - 2 / bias
             log.record_all(path, movers, playout, payoffs)
+        log.chances = search.chances
         assert_right(search, log, selection)
 
 

@@ -101,8 +101,8 @@ def _value_at(context: Any, builder: Any, kind: Any, pointer: Any, place: int) -
 def bound(kind: BindingType, **values: Any) -> np.ndarray:
     """Returns the words of a binding: [kind.words] uint64.
 
-    Kernels are compiled before, and None stands for one that is never called. The words hold addresses: kernels and vectors must
-    live as long as they do.
+    Kernels are compiled before, and None stands for one that is never called. The words hold addresses: kernels and vectors
+    must live as long as they do.
     """
     if list(values) != list(kind.listed):
         raise TypeError(f"a binding lists {', '.join(kind.listed)}, not {', '.join(values)}")

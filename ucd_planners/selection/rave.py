@@ -232,8 +232,8 @@ class RAVE:
 
     bias: how soon a move's own mean outweighs that of all playouts with it, 0 to 1e9; c: exploration constant; table: whether
     positions reached in several ways share a node; depth_mean: d1 of UCD; depth_rave: 0, or 1 to count the playouts through a
-    position's children too; ref: playouts of the position whose values are used, 0 for the present one. Raises TypeError or
-    ValueError for anything else, for depths without a table, and for ref with depth_rave.
+    position's children too; ref: playouts of the position whose values are used, the last one where a player moves, 0 for the
+    present one. Raises TypeError or ValueError for anything else, for depths without a table, and for ref with depth_rave.
     """
 
     bias: float = 0.001

@@ -83,7 +83,7 @@ def backup(graph, sim):
         add_playout(graph, sim, p, number, source, paid)
         if depth == length - 1 and count == 0:
             add_leaf_playout(graph, sim, p, number, source, paid)
-        elif edges(graph)[number].visits == 1:
+        if edges(graph)[number].visits == 1 and edges(graph)[number].target >= 0:
             inherit_sums(graph, sim, p, number, source)
         for i in range(count):
             node = np.int64(frontier(graph, sim)[changed, i])
@@ -234,11 +234,13 @@ def inherit_sums(graph, sim, p, number, source):
     """Gives the source of a new edge to a known position the sums that this had before the playout."""
     changes, target = pending(graph, sim), np.int64(edges(graph)[number].target)
     here, there = np.int64(marks(graph, sim)[source].slot), np.int64(marks(graph, sim)[target].slot)
+    # A descent may end at the target, where chance draws an outcome without room: then nothing has changed there.
+    changed = marks(graph, sim)[target].stamp == scratch(sim).stamp
     # A_d of the target becomes A_(d+1) of the source; A_inf feeds itself.
     for column in range(FIRST_A, p.last_a):
-        changes[here, column + 1] += node_stats(graph)[target, column] - changes[there, column]
+        changes[here, column + 1] += node_stats(graph)[target, column] - (changes[there, column] if changed else 0.0)
     if p.a_inf >= 0:
-        changes[here, p.a_inf] += node_stats(graph)[target, p.a_inf] - changes[there, p.a_inf]
+        changes[here, p.a_inf] += node_stats(graph)[target, p.a_inf] - (changes[there, p.a_inf] if changed else 0.0)
 
 
 @kernel()
