@@ -23,6 +23,7 @@ from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State
 from ucd_envs.structs import fields
 from ucd_planners import Planner, ucd, uct
+from ucd_planners.arena.match import Match, play_match
 
 Rows = tuple[tuple[int, ...], ...]
 UP, RIGHT, DOWN, LEFT = range(4)
@@ -455,6 +456,16 @@ def test_errors_fall_with_playouts(name: str) -> None:
     few, many = ([error(PLANNERS[name](playouts=n, seed=1), state) for state in states] for n in (1000, MANY))
     assert sum(many) < sum(few) / 2
     assert max(many) < 4
+
+
+def test_a_match_of_uct_has_many_times_the_points_of_random() -> None:
+    """Random moves make about 1,100 points a game, and 40 playouts a move some ten times as many."""
+    points = []
+    for agent, games in (("random", 300), ("uct", 2)):
+        match = Match("twenty_forty_eight", agent, budget={"playouts": 40}, games=games)
+        points.append(play_match(match).score().mean * 20_480)
+    assert 1000 < points[0] < 1200
+    assert points[1] > 5 * points[0]
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from ucd_envs.kernels import CHANCE
 from ucd_envs.rng import seeded
 from ucd_envs.rules import State
 from ucd_planners import Planner, cmc, rave, rave_ucd, ucd, uct, update_all
+from ucd_planners.arena.match import Match, play_match
 from ucd_planners.graph_view import drawing
 from ucd_planners.notation import planner_from
 from ucd_planners.playouts.mast import MAST
@@ -163,6 +164,40 @@ def test_planners_find_the_value_of_a_race_to_ten(name: str, ten: np.ndarray) ->
     result = PLANNERS[name](playouts=20_000, seed=7).search(start(target=10))
     assert result.names(result.action) == "roll"
     assert result.value == pytest.approx(ten[0, 0, 0], abs=0.03)
+
+
+def against_random(value: np.ndarray) -> float:
+    """The score of the best policy, by `exact`, against one that rolls or holds at random, in the mean of both seats."""
+    target = len(value)
+    best, worst = np.zeros(
+        (2, *value.shape)
+    )  # what the best policy wins where it, or random, moves; both by the mover's scores
+
+    def roll(lost: float, won: float, table: np.ndarray, own: int, other: int, total: int) -> float:
+        left = [won if own + total + face >= target else table[own, other, total + face] for face in range(2, 7)]
+        return float(lost + sum(left)) / 6
+
+    for _ in range(1000):
+        before = best.copy(), worst.copy()
+        for own, other in np.ndindex(target, target):
+            for total in reversed(range(target - own)):
+                rolls = roll(1 - value[other, own, 0], 1, value, own, other, total) > 1 - value[other, own + total, 0]
+                rolled, held = roll(worst[other, own, 0], 1, best, own, other, total), worst[other, own + total, 0]
+                best[own, other, total] = rolled if rolls else held
+                lost, held = best[other, own, 0], best[other, own + total, 0]
+                # At a total that wins, random holds at once or rolls on: it wins 6 of 7 times before it rolls a 1.
+                worst[own, other, total] = (roll(lost, lost / 7, worst, own, other, total) + held) / 2
+        if max(np.abs(best - before[0]).max(), np.abs(worst - before[1]).max()) < 1e-12:
+            return float(best[0, 0, 0] + worst[0, 0, 0]) / 2
+    raise AssertionError("no fixed point")
+
+
+def test_a_match_against_random_has_the_score_of_the_best_policy(ten: np.ndarray) -> None:
+    """Within four standard errors, and nothing lost by searching 1,000 playouts a move."""
+    expected, games = against_random(ten), 400
+    match = Match("pig", "uct", "random", {"target": 10}, {"playouts": 1000}, games=games)
+    score = play_match(match).score().mean
+    assert score == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / games))
 
 
 @pytest.mark.slow
