@@ -507,3 +507,30 @@ def test_a_pipe_is_told_nothing_of_compiling(tmp_path: Path) -> None:
 def test_compiling_is_for_one_thread_at_a_time() -> None:
     assert COMPILING.acquire(blocking=False)
     COMPILING.release()
+
+
+# Kernels for other kernels
+
+
+@kernel()
+def fibonacci(n):
+    """Calls itself."""
+    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+
+CALL_BOTH = types.int64(types.int32, types.int64)
+
+
+@kernel(CALL_BOTH)
+def call_both(narrow, wide):
+    """Calls with numbers of several widths."""
+    return fibonacci(narrow) * 1000 + fibonacci(wide) + fibonacci(np.int16(1)) - fibonacci(1)
+
+
+def test_a_kernel_without_a_signature_has_one_form_for_all_widths() -> None:
+    """And calls itself; a call from Python compiles it apart."""
+    assert compiled(call_both, CALL_BOTH)(10, 11) == 55_089
+    assert [str(arguments[0]) for arguments in fibonacci.overloads] == ["int64"]
+    assert fibonacci(12) == 144
+    assert fibonacci(np.int32(12)) == 144
+    assert len(fibonacci.overloads) == 1

@@ -6,6 +6,8 @@ import os
 import re
 import threading
 from collections.abc import Callable
+from functools import update_wrapper
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -113,13 +115,21 @@ class PrivateKernel(CPUDispatcher):
         self.overloads[tuple(cres.signature.args)] = cres
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Compiles for arguments of these types, with integers of any width as int64, so that there is one form of a kernel."""
+        """Compiles for arguments of these types, with integers of any width as int64, so that there is one form of a kernel.
+
+        One that calls itself is compiled for the types of that call.
+        """
+        if self.is_compiling:
+            return super().get_call_template(args, kws)
         return super().get_call_template(tuple(map(widest, args)), {name: widest(kind) for name, kind in kws.items()})
 
     def _compile_for_args(self, *arguments: Any, **keywords: Any) -> Any:
         """Returns what a call from Python calls."""
         if self._twin is None:
-            self._twin = with_wrapper(self.py_func, self._options)
+            # A copy, since the compiler takes a call of the same function for a recursive one.
+            own = self.py_func
+            copy = FunctionType(own.__code__, own.__globals__, own.__name__, own.__defaults__, own.__closure__)
+            self._twin = with_wrapper(update_wrapper(copy, own), self._options)
         return self._twin
 
 
