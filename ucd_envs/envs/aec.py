@@ -101,14 +101,14 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        number = self._checked(action)
-        mover = self._player()
-        self.rules.kernels.play(self.rules.config, self._state, number)
-        self._draw()
+        number, rules = self._checked(action), self.rules
+        rules.kernels.play(rules.config, self._state, number)
         player = self._player()
+        if player == CHANCE:
+            player = self._draw()
         if player == OVER:
             self._cumulative_rewards[agent] = 0.0
-            self._end((mover + 1) % self.rules.players)
+            self._end((self._seat(agent) + 1) % rules.players)
         else:
             self.agent_selection = self.possible_agents[player]
         if self.render_mode == "human":
@@ -212,11 +212,12 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         player: int = _read_player(self._state.data)[0]
         return player
 
-    def _draw(self) -> None:
-        """Draws outcomes until a player is to move or the game is over."""
-        while self._player() == CHANCE:
+    def _draw(self) -> int:
+        """Draws outcomes until a player is to move or the game is over; returns the player."""
+        while (player := self._player()) == CHANCE:
             state = State.trusted(self.rules, self._state.tobytes())
             self._state = state.after(state.outcome(self._rng)).array()
+        return player
 
     def _legal_actions(self) -> np.ndarray:
         actions = np.empty(self.rules.actions, np.int32)
