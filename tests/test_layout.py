@@ -199,18 +199,14 @@ def test_what_is_public_is_documented(path: Path) -> None:
 @pytest.mark.parametrize("path", SOURCES, ids=name_of)
 def test_python_functions_have_types(path: Path) -> None:
     """The type checker asks this of all functions but those that have their types in a kernel's signature."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.FunctionDef) and not _inside_kernel(node, path) and not is_kernel(node):
+    found = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    kernels = [(node.lineno, node.end_lineno or 0) for node in found if is_kernel(node)]
+    for node in found:
+        if isinstance(node, ast.FunctionDef) and not any(first <= node.lineno <= last for first, last in kernels):
             arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
             missing = [argument.arg for argument in arguments if argument.annotation is None]
             assert not set(missing) - {"self", "cls"}, f"{path}: {node.name}"
             assert node.returns is not None, f"{path}: {node.name}"
-
-
-def _inside_kernel(node: ast.FunctionDef, path: Path) -> bool:
-    nodes = [other for other in ast.walk(ast.parse(path.read_text())) if isinstance(other, (ast.FunctionDef, ast.ClassDef))]
-    outer = [other for other in nodes if is_kernel(other)]
-    return any(other.lineno < node.lineno <= (other.end_lineno or 0) for other in outer)
 
 
 def test_no_test_can_hide() -> None:

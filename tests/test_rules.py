@@ -141,7 +141,7 @@ def test_no_identity_is_broken(rules: Rules) -> None:
 
     In ten playouts where they may have thousands of moves.
     """
-    assert ucd_envs.check(rules, playouts=60 if rules.max_plies < 2000 else 10, seed=1).faults == ()
+    assert ucd_envs.check(rules, states=400, playouts=60 if rules.max_plies < 2000 else 10, seed=1).faults == ()
 
 
 def test_reset_sets_every_field(rules: Rules) -> None:

@@ -63,7 +63,7 @@ def test_a_win_in_one_move_is_taken(planner: Callable[..., Planner], final_move:
     state = POSITIONS[position]()
     winning, moves = wins(state), len(state.legal_actions())
     assert 0 < len(winning) < moves
-    for seed in range(20):
+    for seed in range(12):
         result = planner(playouts=2 * moves, seed=seed, final_move=final_move).search(state)
         places = [list(result.actions).index(action) for action in winning]
         if any(result.visits[place] for place in places):
