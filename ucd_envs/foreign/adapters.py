@@ -357,6 +357,7 @@ class SingleGame(Adapter):
         if not 0 < discount <= 1:
             raise ValueError(f"discount must be above 0 and at most 1, not {discount!r}")
         self.discount, self._factor, self._roots = discount, 1.0, 0
+        self._every_action = False
         self.agents, self.players = ["the player"], 1
         self.actions = discrete(raw.action_space, raw)
         if max_plies is None:
@@ -387,6 +388,10 @@ class SingleGame(Adapter):
         """Returns what the last step has shown, None at the root."""
         return self._observation
 
+    def _seen(self, env: Any) -> Hashable:
+        """Returns the observation, with the legal actions of an environment where they may vary."""
+        return fingerprint(self._observation) if self._every_action else super()._seen(env)
+
     def position(self) -> Hashable:
         """Returns the position, as in Adapter. With a discount it belongs to one root only, since rewards count from there."""
         return super().position() if self.discount == 1 else (super().position(), self._roots)
@@ -399,6 +404,7 @@ class SingleGame(Adapter):
         """Returns a reader of `action_masks()`, or of all actions without that method."""
         if callable(getattr(env, "action_masks", None)):
             return lambda env: actions_of_mask(env.action_masks(), self.actions, env)
+        self._every_action = True
         every = list(range(self.actions))
         return lambda env: every
 
