@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from threading import local
 from typing import NamedTuple
 
@@ -147,8 +147,10 @@ class Worker:
             self.sim.policies["suggested"] = 0
         if self.rules.live is not None:
             self.rules.live.reseed(int(rng[0]))
-        with self._checked():
+        try:
             self.sim.key[:] = np.frombuffer(state.words, np.uint64)
+        except IndexError:
+            raise self._index_error() from None
         self.searched.forget()
         self.graph = self.graph.begin(self.sim.key, state.player, state.ply if is_graded(self.settings.selection) else 0)
         if share is not None:
@@ -243,8 +245,10 @@ class Worker:
 
         Raises what a third-party environment has raised, and RuntimeError for a kernel that breaks its contract.
         """
-        with self._checked():
+        try:
             status = run(self.rules_kernels, self.search_kernels, self.root, self.graph.header, self.sim.header, goal)
+        except IndexError:
+            raise self._index_error() from None
         if self.guarded and (block := self.sim.damaged()):
             raise damage_error(block, self.rules, self.policies)
         # A callback may have failed in the move before the graph had to grow.
@@ -255,15 +259,11 @@ class Worker:
             raise contract_error(status, self.rules, self.graph, self.sim, self.settings.selection, self.policies)
         return int(status)
 
-    @contextmanager
-    def _checked(self) -> Iterator[None]:
-        """Raises RuntimeError with one sentence where a kernel uses an index outside of its array."""
-        try:
-            yield
-        except IndexError:
-            settings, playouts = self.settings, self.graph.playouts
-            self.forget()  # the graph holds a part of a simulation
-            raise index_error(self.rules, settings.selection, self.policies, settings.initial, playouts) from None
+    def _index_error(self) -> RuntimeError:
+        """Forgets the search; returns the error of a kernel that has used an index outside of its array."""
+        settings, playouts = self.settings, self.graph.playouts
+        self.forget()  # the graph holds a part of a simulation
+        return index_error(self.rules, settings.selection, self.policies, settings.initial, playouts)
 
     def grow(self, status: int) -> None:
         """Makes more room of the kind that a status asks for."""
