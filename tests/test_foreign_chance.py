@@ -47,6 +47,13 @@ class Die(gymnasium.Env[int, int]):
         return self.die, 0.1, self.throws == 5, False, {}
 
 
+class HiddenDie(Die):
+    """Only the legal actions tell what the die shows."""
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        return self.throws, *super().step(action)[1:]
+
+
 class Walk(gymnasium.Env[int, int]):
     """Action 1 pays what a wheel with `fields` fields says, in [0, 1]; action 0 pays a quarter. Then one more step ends it."""
 
@@ -138,6 +145,15 @@ def test_no_illegal_action_is_stepped_where_a_die_decides(preset: str, position:
     assert result.playouts == 700
     assert result.value == pytest.approx(0.5, abs=1e-12)
     assert result.depth == 10, "five moves and five outcomes"
+
+
+@every_preset
+def test_legal_actions_keep_outcomes_apart_that_look_the_same(preset: str) -> None:
+    """F2-10: by the environment's masks, and by a function of the user."""
+    for options in ({}, {"legal_actions": lambda env: [env.die]}):
+        result = PRESETS[preset](playouts=300, seed=3).search(SingleGame(made(HiddenDie()), **options))
+        assert result.playouts == 300
+        assert result.value == pytest.approx(0.5, abs=1e-12)
 
 
 @every_preset

@@ -422,6 +422,13 @@ def test_a_faulty_record_is_refused_in_one_sentence(text: str, message: str) -> 
         sgf.load(text)
 
 
+def test_handicap_stones_may_be_written_as_a_setup() -> None:
+    """HA tells of the stones that AB puts, and White is to move."""
+    record = sgf.load("(;SZ[9]HA[2]AB[cc][gg];W[ee])")
+    assert (record.rules.settings["black"], record.rules.settings["first"]) == ("G3 C7", "white")
+    assert len(list(record.states())) == 2
+
+
 @pytest.mark.parametrize(
     ("text", "game", "number", "expected"),
     [

@@ -260,10 +260,9 @@ class Worker:
         return int(status)
 
     def _index_error(self) -> RuntimeError:
-        """Forgets the search; returns the error of a kernel that has used an index outside of its array."""
-        settings, playouts = self.settings, self.graph.playouts
-        self.forget()  # the graph holds a part of a simulation
-        return index_error(self.rules, settings.selection, self.policies, settings.initial, playouts)
+        """Returns the error of a kernel that has used an index outside of its array."""
+        settings = self.settings
+        return index_error(self.rules, settings.selection, self.policies, settings.initial, self.graph.playouts)
 
     def grow(self, status: int) -> None:
         """Makes more room of the kind that a status asks for."""
