@@ -51,10 +51,10 @@ def test_update_all_counts_outcomes() -> None:
 def test_every_position_of_a_playout_may_be_added(selection: UCD | UpdateAll) -> None:
     """Outcomes that a playout draws are edges too; without room a simulation adds its first new position only."""
     for start in random_games(seed=950, chance=3):
-        assert_exact(start, selection, 40, {15, 40}, expand="all")
-        assert_exact(start, selection, 40, {13, 40}, expand="all", most_edges=12)
+        assert_exact(start, selection, 25, {15, 25}, expand="all")
+        assert_exact(start, selection, 25, {13, 25}, expand="all", most_edges=12)
 
 
 def test_every_position_of_a_playout_may_be_added_to_a_tree() -> None:
     for start in random_games(seed=960, chance=3, tree=True):
-        assert_exact(start, UCD(c=C, table=False), 40, {15, 40}, expand="all")
+        assert_exact(start, UCD(c=C, table=False), 25, {15, 25}, expand="all")

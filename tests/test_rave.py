@@ -237,7 +237,11 @@ def test_the_oracle_counts_what_can_be_counted_by_hand() -> None:
 OPTIONS = tuple(product(("first", "all"), (INF, 0.6)))
 
 
-@pytest.mark.parametrize("selection", SELECTIONS, ids=told)
+@pytest.mark.parametrize(
+    "selection",
+    [pytest.param(selection, marks=[pytest.mark.slow] * (number % 2)) for number, selection in enumerate(SELECTIONS)],
+    ids=told,
+)
 def test_sums_and_choices_are_the_definitions(selection: RAVE) -> None:
     """Every selection in a random game of its own or in a real one, each with other options."""
     number = SELECTIONS.index(selection)
@@ -262,7 +266,7 @@ def test_sums_and_choices_are_the_definitions_where_chance_decides(selection: RA
     kinds: set[str] = set()
     games = random_games(seed=310, chance=3) if selection.table else random_games(seed=310, chance=3, branching=3, tree=True)
     for most_edges, start in zip((2**20, 2**20, 12), games, strict=True):
-        kinds |= assert_search(start, selection, 60, {12, 60}, most_edges=most_edges, expand=add)
+        kinds |= assert_search(start, selection, 24, {12, 24}, most_edges=most_edges, expand=add)
     assert kinds >= {"tried", "drawn"}
 
 

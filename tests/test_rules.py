@@ -43,7 +43,7 @@ from ucd_envs.structs import fields
 
 STATES = 3000
 """At least so many states of random games are looked at in every configuration."""
-REACHABLE, SMALL = 6000, 25
+REACHABLE, SMALL = 3000, 25
 """Number of states that are enumerated, breadth first, in games with at most SMALL actions: all states of the small ones. A
 third of it in the others, where it still ends at the second or third move."""
 SEEN_IN_FULL = {"connect_four_v0", "go_v0", "havannah_v0", "hex_v0", "leftright_v0", "tic_tac_toe_v0"}
