@@ -63,7 +63,8 @@ def check_settings(capsys: pytest.CaptureFixture[str], folder: Path, name: str, 
     """Some settings of an experiment again: their games, percent and standard error, as the kept table has them."""
     with (RESULTS / f"{name}.csv").open() as file:
         kept = list(csv.DictReader(file))
-    printed: dict[str, Any] = json.loads(run(capsys, "reproduce", name, "--only", only, "--folder", str(folder), "--json"))
+    labels_wanted = [word for label in only.split(",") for word in ("--only", label)]  # one column for each --only
+    printed: dict[str, Any] = json.loads(run(capsys, "reproduce", name, *labels_wanted, "--folder", str(folder), "--json"))
     assert printed["missing_games"] == 0
     played = [(row, before) for row, before in zip(printed["rows"], kept, strict=True) if row["games"]]
     assert played

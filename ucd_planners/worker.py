@@ -103,9 +103,11 @@ class Worker:
         self.settings, self.rules = settings, rules
         self.policies = settings.policies
         selection, initial = settings.selection, settings.initial
-        kernels = [*rules.kernels, selection.select_kernel, selection.backup_kernel, getattr(initial, "kernel", None)]
-        kernels += [kernel for policy in self.policies for kernel in (policy.suggest, policy.learn)]
-        self.guarded = settings.guarded or not all(is_own(kernel) for kernel in kernels if kernel is not None)
+        kernels_of = [(rules, rules.kernels), (selection, (selection.select_kernel, selection.backup_kernel))]
+        kernels_of += [(policy, (policy.suggest, policy.learn)) for policy in self.policies]
+        kernels_of += [] if initial is None else [(initial, (initial.kernel,))]
+        self.user_defined = [subject for subject, kernels in kernels_of if not all(map(is_own, filter(None, kernels)))]
+        self.guarded = settings.guarded or len(self.user_defined) > 0
         compiled(run, RUN)
         self.rules_kernels = bound_rules(rules)
         self.search_kernels = bound_search(selection, self.policies, initial, settings.options, self.guarded)
@@ -261,8 +263,7 @@ class Worker:
 
     def _index_error(self) -> RuntimeError:
         """Returns the error of a kernel that has used an index outside of its array."""
-        settings = self.settings
-        return index_error(self.rules, settings.selection, self.policies, settings.initial, self.graph.playouts)
+        return index_error(self.user_defined, self.graph.playouts)
 
     def grow(self, status: int) -> None:
         """Makes more room of the kind that a status asks for."""

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-NUMBERS = {int, float, bool, np.int64, np.float32, np.float64}
-"""The types of most observations that are numbers, which are found fastest."""
 PLAIN = (int, float, complex, str, bytes, bool, type(None), np.generic)
 
 
@@ -91,13 +89,10 @@ class Outcomes:
 
 def fingerprint(seen: Any) -> Hashable:
     """Returns a hashable value of an observation, equal for equal ones."""
-    if type(seen) in NUMBERS:
-        number: Hashable = seen
-        return number
-    if isinstance(seen, np.ndarray) and seen.dtype != object:
-        return seen.tobytes()
     if isinstance(seen, PLAIN):
         return seen
+    if isinstance(seen, np.ndarray) and seen.dtype != object:
+        return seen.tobytes()
     if isinstance(seen, tuple | list):
         return tuple(map(fingerprint, seen))
     if isinstance(seen, dict):

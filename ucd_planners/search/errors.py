@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from ucd_envs.kernels import CHANCE, HEADER, action_of_move, is_own
+from ucd_envs.kernels import CHANCE, HEADER, action_of_move
 from ucd_envs.rules import Rules
 from ucd_envs.structs import fields
 from ucd_planners.search import interface as codes
@@ -46,14 +47,10 @@ def contract_error(status: int, rules: Rules, graph: Graph, sim: Sim, selection:
     return RuntimeError(f"{sentence} ({where(graph, sim)})")
 
 
-def index_error(rules: Rules, selection: Any, policies: Any, initial: Any, playouts: int) -> RuntimeError:
+def index_error(user_defined: Sequence[Any], playouts: int) -> RuntimeError:
     """Returns the error of a kernel that has used an index outside of its array; it names all that may have done so."""
-    kernels = {rules: rules.kernels, selection: (selection.select_kernel, selection.backup_kernel)}
-    kernels |= {policy: (policy.suggest, policy.learn) for policy in policies}
-    if initial is not None:
-        kernels[initial] = (initial.kernel,)
-    named = [str(subject) for subject, found in kernels.items() if not all(map(is_own, filter(None, found)))]
-    return RuntimeError(f"a kernel of {' or '.join(named)} uses an index outside of its array (playout {playouts + 1})")
+    named = " or ".join(map(str, user_defined)) or "this package"  # whose kernels check indexes with NUMBA_BOUNDSCHECK only
+    return RuntimeError(f"a kernel of {named} uses an index outside of its array (playout {playouts + 1})")
 
 
 def damage_error(block: str, rules: Rules, policies: Any) -> RuntimeError:
