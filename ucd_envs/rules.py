@@ -106,8 +106,8 @@ class Rules:
     Required for a game with its own `observe`; without one it is (1, 1, 64 * key_words)."""
     tiling: str | None = None
     """Drawing of boards: "square", "hexagonal", "hexagon" (of hexagonal cells), "points" (stones on crossings, the first row
-    at the bottom), "column" (stones fall), "track" (a line of steps), "tiles" (numbers 2**k) or "numbered" (stones with
-    numbers). None for a game that only lists its moves."""
+    at the bottom), "column" (stones fall), "track" (a line of steps), "tiles" (numbers 2**k), "numbered" (stones with
+    numbers) or "checkered" (the first row at the bottom). None for a game that only lists its moves."""
     drawing: Callable[[State], str] | None = None
     """Returns a board as text, for a game without a tiling. None itself for a game that has none."""
     rewards: tuple[float, float] = (-1.0, 1.0)

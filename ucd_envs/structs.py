@@ -186,3 +186,21 @@ def _population(typing_context, word):
 @overload(popcount)
 def _compiled_popcount(word):
     return lambda word: _population(word)  # type: ignore[call-arg]
+
+
+def trailing_zeros(word: Any) -> int:
+    """Returns the number of the lowest set bit of an unsigned word that is not 0; one machine instruction in a kernel."""
+    return (int(word) & -int(word)).bit_length() - 1
+
+
+@intrinsic
+def _lowest(typing_context, word):
+    def generate(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return word(word), generate
+
+
+@overload(trailing_zeros)
+def _compiled_trailing_zeros(word):
+    return lambda word: _lowest(word)  # type: ignore[call-arg]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable
 from itertools import product
 from math import cos, pi, sin, sqrt
-from typing import Any
 
 import numpy as np
 
 from ucd_envs.boards.points import LETTERS
-from ucd_envs.pictures.observation import STONES, caption, name_of, seen, stones, subject, victory_of
+from ucd_envs.pictures.observation import STONES, name_of, seen, stones, victory_of
+from ucd_envs.pictures.parts import EDGE, LETTER, coordinates, flat, lattice, letters, scene, square_cells, table, told
+from ucd_envs.pictures.pieces import checkered
 from ucd_envs.pictures.scene import (
     BLACK,
     BLUE,
@@ -28,24 +28,18 @@ from ucd_envs.pictures.scene import (
     YELLOW,
     Box,
     Cell,
-    Colour,
     Disc,
     Entry,
     Label,
     Line,
     Point,
     Scene,
-    Shape,
     Words,
 )
 from ucd_envs.rules import State
 
 KO = 3
 """The plane of a board of points that marks where a ko forbids a stone."""
-EDGE = 0.5
-"""Width of the border for coordinates, in cells, beside a board of texts."""
-LETTER, LONGEST_LINE = 0.36, 72
-"""Width of a letter in line heights, and letters of a line, in descriptions by words."""
 
 
 def describe(state: State) -> Scene:
@@ -53,60 +47,14 @@ def describe(state: State) -> Scene:
     return TILINGS.get(state.rules.tiling or "", _words)(state)
 
 
-def _scene(
-    state: State, across: float, down: float, colours: tuple[Colour, ...] = PLAYERS, in_text: str = STONES, **parts: Any
-) -> Scene:
-    """Returns a scene with its captions."""
-    players = state.rules.players
-    names = ("Black", "White") if colours[0] == BLACK else tuple(f"player_{player}" for player in range(players))
-    player = subject(state) if players > 1 else None
-    return Scene(
-        across,
-        down,
-        caption=caption(state, names),
-        sentence=caption(state, names, in_text),
-        subject=None if player is None else colours[player % len(colours)],
-        stones=colours,
-        **parts,
-    )
-
-
-def _letters(count: int) -> list[str]:
-    """Returns names of columns: a, b, c, ..."""
-    return [chr(ord("a") + column) for column in range(count)]
-
-
-def _square_cells(board: np.ndarray) -> list[list[Cell]]:
-    """Returns cells of a rectangle, row by row."""
-    return [[Cell(column + 0.5, row + 0.5, int(stone)) for column, stone in enumerate(line)] for row, line in enumerate(board)]
-
-
-def _coordinates(cells: list[list[Cell]]) -> tuple[Label, ...]:
-    """Returns letters above the columns, and numbers beside the rows."""
-    above = [Label(cell, "above", letter, letter) for cell, letter in zip(cells[0], _letters(len(cells[0])), strict=True)]
-    left = [Label(row[0], "left", str(number), str(number)) for number, row in enumerate(cells, 1)]
-    return (*above, *left)
-
-
-def _flat(cells: list[list[Cell]]) -> tuple[Cell, ...]:
-    return tuple(cell for row in cells for cell in row)
-
-
-def _lattice(xs: list[float], ys: list[float], colour: Colour) -> list[Shape]:
-    """Returns vertical lines at each x, and horizontal lines at each y."""
-    across = [Line(((xs[0], y), (xs[-1], y)), colour, 1 / 40, least=1) for y in ys]
-    down = [Line(((x, ys[0]), (x, ys[-1])), colour, 1 / 40, least=1) for x in xs]
-    return [*across, *down]
-
-
 def _squares(state: State) -> Scene:
     """Draws cells as squares."""
     board = stones(state)
     rows, columns = board.shape
-    cells = _square_cells(board)
-    lines = _lattice([*map(float, range(columns + 1))], [*map(float, range(rows + 1))], LINE)
+    cells = square_cells(board)
+    lines = lattice([*map(float, range(columns + 1))], [*map(float, range(rows + 1))], LINE)
     ground = (Box((0, 0), (columns, rows), CELL), *lines)
-    return _scene(state, columns, rows, cells=_flat(cells), ground=ground, labels=_coordinates(cells))
+    return scene(state, columns, rows, cells=flat(cells), ground=ground, labels=coordinates(cells))
 
 
 def _hexagon(x: float, y: float) -> tuple[Point, ...]:
@@ -132,13 +80,13 @@ def _hexagonal(state: State) -> Scene:
         (RED, [cell.outline[corner] for cell in last for corner in (4, 3)] + [last[-1].outline[2]]),
     )
     ground = tuple(Line(tuple(points), colour, 1 / 5, least=6, most=12, round=True) for colour, points in sides)
-    return _scene(
+    return scene(
         state,
         columns + (rows - 1) / 2,
         (1.5 * rows + 0.5) / sqrt(3),
-        cells=_flat(cells),
+        cells=flat(cells),
         ground=ground,
-        labels=_coordinates(cells),
+        labels=coordinates(cells),
         rim=6,
     )
 
@@ -150,7 +98,7 @@ def _hexagon_of_cells(state: State) -> Scene:
     cells: list[Cell] = []
     labels: list[Label] = []
     on_board = seen(state, 0)[:, :, 2] == 1
-    for row, letter in enumerate(_letters(rows)):
+    for row, letter in enumerate(letters(rows)):
         line: list[Cell] = []
         for column in np.flatnonzero(on_board[row]).tolist():
             x, y = column - row / 2 + columns / 4 + 0.25, (1.5 * row + 1) / sqrt(3)
@@ -159,7 +107,7 @@ def _hexagon_of_cells(state: State) -> Scene:
         cells += line
     victory = victory_of(state)
     marks = tuple(Disc((cells[action].x, cells[action].y), 0.14, PAPER) for action in (victory.cells if victory else ()))
-    return _scene(state, columns, (1.5 * rows + 0.5) / sqrt(3), cells=tuple(cells), labels=tuple(labels), marks=marks, indent=3)
+    return scene(state, columns, (1.5 * rows + 0.5) / sqrt(3), cells=tuple(cells), labels=tuple(labels), marks=marks, indent=3)
 
 
 def stars(rows: int, columns: int) -> list[tuple[int, int]]:
@@ -177,7 +125,7 @@ def _points(state: State) -> Scene:
     """Draws stones on the crossings of lines, the first row at the bottom. A small square marks a point forbidden by a ko."""
     board = stones(state)
     rows, columns = board.shape
-    cells = _square_cells(board[::-1])[::-1]
+    cells = square_cells(board[::-1])[::-1]
     middles = [cell.x for cell in cells[0]], [row[0].y for row in cells]
     dots = [Disc((cells[row][column].x, cells[row][column].y), 0.09, INK, least=2.5) for row, column in stars(rows, columns)]
     forbidden = seen(state, 0)[:, :, KO : KO + 1].any(axis=2) & (board == 0)
@@ -185,13 +133,13 @@ def _points(state: State) -> Scene:
     squares = [Box((x - 0.2, y - 0.2), (x + 0.2, y + 0.2), WOOD, INK, 1 / 20, least=2) for x, y, *_ in kos]
     below = [Label(cell, "below", letter, letter) for cell, letter in zip(cells[0], LETTERS, strict=False)]
     left = [Label(row[0], "left", str(number), str(number)) for number, row in enumerate(cells, 1)]
-    return _scene(
+    return scene(
         state,
         columns,
         rows,
         (BLACK, WHITE),
-        cells=_flat(cells),
-        ground=(Box((0, 0), (columns, rows), WOOD), *_lattice(middles[0], middles[1], INK), *dots),
+        cells=flat(cells),
+        ground=(Box((0, 0), (columns, rows), WOOD), *lattice(middles[0], middles[1], INK), *dots),
         marks=tuple(squares),
         labels=(*below, *left),
         stone_radius=0.47,
@@ -203,15 +151,15 @@ def _columns(state: State) -> Scene:
     """Draws a frame with holes and numbered columns."""
     board = stones(state)
     rows, columns = board.shape
-    cells = _square_cells(board)
-    holes = [Disc((cell.x, cell.y), 0.4, PAPER) for cell in _flat(cells) if not cell.stone]
+    cells = square_cells(board)
+    holes = [Disc((cell.x, cell.y), 0.4, PAPER) for cell in flat(cells) if not cell.stone]
     labels = [Label(cell, "below", str(number), str(number % 10)) for number, cell in enumerate(cells[-1], 1)]
-    return _scene(
+    return scene(
         state,
         columns,
         rows,
         (RED, YELLOW),
-        cells=_flat(cells),
+        cells=flat(cells),
         ground=(Box((0, 0), (columns, rows), FRAME, round=1 / 4), *holes),
         labels=tuple(labels),
         stone_radius=0.4,
@@ -230,25 +178,16 @@ def _track(state: State) -> Scene:
         legend.append(Entry(f"{word} {steps}", colour))
         x += length
     frame = Box((0, 0), (10, 1), None, LINE, least=2)
-    return _scene(state, 10, 1, in_text="", ground=(*bars, frame), legend=tuple(legend))
-
-
-def _told(state: State, board: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Returns the game, lines of a board and the legal moves in words."""
-    lines = [*textwrap.wrap(str(state.rules), LONGEST_LINE, break_on_hyphens=False), *board]
-    if not state.over:
-        moves = "legal moves: " + " ".join(name_of(state, action) for action in state.legal_actions())
-        lines += textwrap.wrap(moves, LONGEST_LINE, break_on_hyphens=False)
-    return tuple(lines)
+    return scene(state, 10, 1, in_text="", ground=(*bars, frame), legend=tuple(legend))
 
 
 def _words(state: State) -> Scene:
     """Writes the game, the board if it has a text, and the legal moves in words."""
     drawing = state.rules.drawing
-    lines = _told(state, () if drawing is None else tuple(drawing(state).splitlines()))
+    lines = told(state, () if drawing is None else tuple(drawing(state).splitlines()))
     words = tuple(Words((0, row + 0.5), line, 0.7, left=True) for row, line in enumerate(lines))
     across = LETTER * max(map(len, lines))
-    return _scene(state, across, len(lines), in_text="", ground=words, lines=lines, largest=20)
+    return scene(state, across, len(lines), in_text="", ground=words, lines=lines, largest=20)
 
 
 def _tiles(state: State) -> Scene:
@@ -256,7 +195,7 @@ def _tiles(state: State) -> Scene:
     planes = seen(state, 0)
     numbers = planes @ (2 ** np.arange(1, planes.shape[2] + 1))
     texts = [[str(number) if number else "." for number in row] for row in numbers.tolist()]
-    return _table(state, texts, texts, [], "")
+    return table(state, texts, texts, [], "")
 
 
 def _numbered(state: State) -> Scene:
@@ -273,27 +212,7 @@ def _numbered(state: State) -> Scene:
         Disc((column + EDGE + 0.5, row + EDGE + 0.5), 0.4, PLAYERS[board[row, column] - 1])
         for row, column in np.argwhere(board).tolist()
     ]
-    return _table(state, texts, owned, discs, STONES)
-
-
-def _table(state: State, texts: list[list[str]], written: list[list[str]], discs: list[Disc], in_text: str) -> Scene:
-    """Draws texts in squares, with coordinates. `written`: the same in a board as text."""
-    rows, columns, width = len(texts), len(texts[0]), max(len(text) for row in written for text in row)
-    letters, numbers = _letters(columns), [str(number) for number in range(1, rows + 1)]
-    lines = ["    " + " ".join(letter.rjust(width) for letter in letters)]
-    lines += [
-        f"{number:>3} " + " ".join(text.rjust(width) for text in row) for number, row in zip(numbers, written, strict=True)
-    ]
-    squares = [Box((EDGE, EDGE), (columns + EDGE, rows + EDGE), CELL)]
-    places = [EDGE + place for place in range(max(rows, columns) + 1)]
-    words = [Words((column + EDGE + 0.5, EDGE / 2), letter, 0.3) for column, letter in enumerate(letters)]
-    words += [Words((EDGE / 2, row + EDGE + 0.5), number, 0.3) for row, number in enumerate(numbers)]
-    for row, line in enumerate(texts):
-        for column, text in enumerate(line):
-            if text != ".":
-                words.append(Words((column + EDGE + 0.5, row + EDGE + 0.5), text, 0.3, PAPER if discs else INK))
-    ground = (*squares, *_lattice(places[: columns + 1], places[: rows + 1], LINE), *discs, *words)
-    return _scene(state, columns + EDGE, rows + EDGE, in_text=in_text, ground=ground, lines=_told(state, tuple(lines)))
+    return table(state, texts, owned, discs, STONES)
 
 
 TILINGS: dict[str, Callable[[State], Scene]] = {
@@ -305,4 +224,5 @@ TILINGS: dict[str, Callable[[State], Scene]] = {
     "track": _track,
     "tiles": _tiles,
     "numbered": _numbered,
+    "checkered": checkered,
 }

@@ -1,0 +1,60 @@
+"""Recorded games and counts of positions of the General Game Playing games (source and notation in each file).
+
+The files come from the rulesheets themselves, run by a Prolog program, and share no code with this project.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ucd_envs import State
+from ucd_envs.pictures import stones
+
+DATA = Path(__file__).resolve().parent / "data" / "ggp"
+
+
+def colours(state: State) -> dict[str, str]:
+    """The owner of each taken cell by its name, the first row being 1, as the number of a player."""
+    board = stones(state)
+    return {
+        f"{chr(ord('a') + column)}{row + 1}": str(board[row, column] - 1) for row, column in zip(*board.nonzero(), strict=True)
+    }
+
+
+def columns(state: State) -> dict[str, list[str]]:
+    """The stones of each column of Connect Four, from the bottom."""
+    board = stones(state)[::-1]
+    return {f"col{column + 1}": [str(stone - 1) for stone in line if stone] for column, line in enumerate(board.T)}
+
+
+class Recorded(NamedTuple):
+    """A game of the collection and its form here."""
+
+    game: str
+    settings: dict[str, Any]
+    board: Callable[[State], dict[str, Any]]
+    """Returns a position as the files write it, with the numbers of players in place of their names."""
+
+
+RECORDED = {
+    "connect4": Recorded("connect_four", {}, columns),
+    "connectfour_8x6": Recorded("connect_four", {"columns": 8}, columns),
+}
+"""By the name of the file."""
+
+
+@cache
+def recorded(name: str) -> dict[str, Any]:
+    """What a file tells, with the numbers of players in place of their names, which the order of `roles` gives."""
+    told: dict[str, Any] = json.loads((DATA / f"{name}.json").read_text())
+    return told
+
+
+def perft(name: str) -> list[dict[str, Any]]:
+    """Rows of depth, paths and states."""
+    rows: list[dict[str, Any]] = json.loads((DATA / "PERFT.json").read_text())["games"][name]
+    return rows
