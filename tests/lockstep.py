@@ -5,25 +5,34 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import pyspiel
 
 from ucd_envs.kernels import OVER
 from ucd_envs.rng import seeded
-from ucd_envs.rules import Rules
+from ucd_envs.rules import Rules, State
 
 Returns = tuple[float, ...]
 
 
-def lockstep(rules: Rules, load: str, games: int, seed: int, favourite: int | None = None) -> Counter[Returns]:
+def lockstep(
+    rules: Rules,
+    load: str,
+    games: int,
+    seed: int,
+    favourite: int | None = None,
+    translated: Callable[[State, int], int] | None = None,
+) -> Counter[Returns]:
     """Plays so many random games in both programs and asserts that they agree; how often each returns occurred.
 
     Compared are, at every ply, the end, the mover and the whole legal list, and at the end the returns. `load` is
-    OpenSpiel's name of the game. A `favourite` action is taken half of the time that it is legal.
+    OpenSpiel's name of the game. A `favourite` action is taken half of the time that it is legal. `translated` gives
+    OpenSpiel's number of an action; without it both programs must number actions alike.
     """
     theirs = pyspiel.load_game(load)
-    assert theirs.num_distinct_actions() == rules.actions
+    assert translated is not None or theirs.num_distinct_actions() == rules.actions
     choice = random.Random(seed)
     results: Counter[Returns] = Counter()
     for game in range(games):
@@ -34,12 +43,13 @@ def lockstep(rules: Rules, load: str, games: int, seed: int, favourite: int | No
             legal = state.legal_actions()
             assert state.over == other.is_terminal(), where
             assert state.player == (OVER if other.is_terminal() else other.current_player()), where
-            assert legal == other.legal_actions(), where
+            numbers = legal if translated is None else [translated(state, action) for action in legal]
+            assert sorted(numbers) == other.legal_actions(), where
             if state.over:
                 break
             action = favourite if favourite in legal and choice.random() < 0.5 else choice.choice(legal)
+            other.apply_action(numbers[legal.index(action)])
             state = state.after(action)
-            other.apply_action(action)
             history.append(action)
         returns = tuple(2 * payoff - 1 for payoff in state.payoffs())
         assert returns == tuple(other.returns()), where
