@@ -362,7 +362,7 @@ def test_only_some_settings_are_played_and_the_table_has_all_that_were(
 
 
 def test_a_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ucd_planners.experiments.experiment.reproduce", lambda *given, **more: Report([], 0, []))
+    monkeypatch.setattr("ucd_planners.experiments.experiment.reproduce", lambda *given, **more: Report([], 0, [], []))
     assert cli.main(words(tmp_path / "a" / "b")) == 0
     assert (tmp_path / "a" / "b").is_dir()
 

@@ -29,6 +29,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--only", action="append", metavar="COLUMN=LABEL,...", help="play only settings so labelled, such as budget=10k"
     )
+    parser.add_argument("--game", metavar="NAME", help="short for --only game=NAME")
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--seed", type=int, default=0, help="default 0")
     parser.add_argument("--folder", default="results", help="where the files are (default results)")
@@ -40,17 +41,18 @@ def add(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from ucd_envs.settings import integer
     from ucd_planners.arena.store import Store
-    from ucd_planners.experiments import picture
-    from ucd_planners.experiments.experiment import reproduce, with_labels
+    from ucd_planners.experiments.experiment import needed, reproduce, with_labels
 
     with usage():
         rich()
-        picture.library()
         integer("jobs", arguments.jobs, 1, 1024)
         chosen = experiment_named(arguments.experiment)
+        needed(chosen)
         games = chosen.games if arguments.games is None else arguments.games
         settings = chosen.settings(games, arguments.seed)
-        played = with_labels(settings, _labels(arguments.only or []))
+        played = with_labels(
+            settings, _labels([*(arguments.only or []), *([f"game={arguments.game}"] if arguments.game else [])])
+        )
         store = Store(folder(arguments.folder) / f"{chosen.name}.sqlite")
     with store:
         missing = sum(len(store.missing(setting.match)) for setting in played)
@@ -84,7 +86,13 @@ def _labels(words: list[str]) -> dict[str, list[str]]:
 def _object(chosen: Any, report: Any) -> dict[str, Any]:
     """Returns a report as one object."""
     about = {"experiment": chosen.name, "title": chosen.title, "source": chosen.source}
-    return {**about, "missing_games": report.missing, "rows": report.rows, "files": [str(path) for path in report.files]}
+    return {
+        **about,
+        "missing_games": report.missing,
+        "rows": report.rows,
+        "summary": report.summary,
+        "files": [str(path) for path in report.files],
+    }
 
 
 def _show(chosen: Any, report: Any, total: int) -> None:
@@ -97,6 +105,9 @@ def _show(chosen: Any, report: Any, total: int) -> None:
             [column.replace("_", " ") for column in columns],
             [[_cell(column, row[column]) for column in columns] for row in played],
         )
+    if report.summary:
+        columns = list(report.summary[0])
+        table(columns, [[_cell(column, row[column]) for column in columns] for row in report.summary])
     print(f"the paper: {chosen.claim}")
     repeated = sum(row["distinct_games"] < 0.9 * row["games"] for row in played if "distinct_games" in row)
     if repeated:

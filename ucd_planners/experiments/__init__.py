@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 MODULES = {
     **dict.fromkeys(("leftright", "leftright-readings", "ucd-hex", "ucd-hex-readings"), "ucd"),
     **dict.fromkeys(("ucd-go", "ucd-rave"), "ucd_go"),
+    **dict.fromkeys(("ucd-ggp", "ucd-ggp-budgets", "ucd-ggp-best"), "ucd_ggp"),
+    "playouts-equivalent": "equivalents",
     **dict.fromkeys(("cmc", "cmc-hex", "cmc-go"), "cmc"),
     **dict.fromkeys(("bhrf", "bhrf-playouts", "bhrf-epsilon"), "bhrf"),
 }

@@ -17,7 +17,7 @@ from ucd_planners.arena import files
 from ucd_planners.arena.match import Game, Match, MatchResult
 from ucd_planners.arena.schedule import play_matches
 from ucd_planners.arena.store import Store
-from ucd_planners.experiments import picture
+from ucd_planners.experiments import picture, statistics
 from ucd_planners.intervals import mean_interval, sample_error
 
 Row = dict[str, Any]
@@ -77,6 +77,8 @@ class Experiment:
     """Returns a matplotlib figure of the rows."""
     measure: Callable[[Setting, Sequence[Game]], Row] = measured
     """Returns the row of a setting, given its games."""
+    summary: Callable[[Sequence[Row]], list[Row]] | None = None
+    """Returns rows of a second table, drawn from the first. None for an experiment without one."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,8 @@ class Report:
     rows: list[Row]
     missing: int
     """Number of games that were asked for and are missing, since the run was stopped."""
+    summary: list[Row]
+    """The second table; empty for an experiment without one."""
     files: list[Path]
     """Files of the games, the rows and the picture. Only the games where the other files stay."""
 
@@ -104,21 +108,29 @@ def reproduce(
 
     jobs, executor, progress and Ctrl-C: as in play_matches. A stopped run reports the games that it has. played: the
     settings whose games are played, by default all; the others have the games in the store. force: whether a table is replaced
-    that has more games in one of its rows, and its picture; by default they stay. Raises ImportError, before any game, when the
-    drawing library is not installed, and OSError for a file that cannot be written.
+    that has more games in one of its rows, and its picture; by default they stay. Raises ImportError, before any game, when a
+    library that it needs is not installed, and OSError for a file that cannot be written.
     """
-    picture.library()
+    needed(experiment)
     played = settings if played is None else played
     play_matches([setting.match for setting in played], store, jobs, executor, progress)
     rows = [experiment.measure(setting, store.games(setting.match)) for setting in settings]
     missing = sum(len(store.missing(setting.match)) for setting in played)
     table, drawing = (store.path.with_suffix(suffix) for suffix in (".csv", ".svg"))
     columns = dict.fromkeys(column for setting in settings for column in setting.labels)
+    summary = [] if experiment.summary is None else experiment.summary(rows)
     if not force and not replaceable(table, rows, columns):
-        return Report(rows, missing, [store.path])
+        return Report(rows, missing, summary, [store.path])
     write_rows(rows, table)
     picture.save(experiment.draw(rows), drawing)
-    return Report(rows, missing, [store.path, table, drawing])
+    return Report(rows, missing, summary, [store.path, table, drawing])
+
+
+def needed(experiment: Experiment) -> None:
+    """Raises ImportError for a library that an experiment needs and that is not installed."""
+    picture.library()
+    if experiment.summary is not None:
+        statistics.library()
 
 
 def replaceable(path: Path, rows: Sequence[Row], labels: Collection[str]) -> bool:

@@ -18,14 +18,23 @@ def library() -> Any:
     return matplotlib
 
 
-def panels(titles: Sequence[str], across: str, up: str) -> tuple[Any, list[Any]]:
-    """Returns a figure and its panels side by side with a common scale, given their titles and the names of both axes."""
-    figure = library().figure.Figure(figsize=(2 + 5.5 * len(titles), 4.5), layout="constrained")
-    axes = list(figure.subplots(1, len(titles), sharey=True, squeeze=False)[0])
+def panels(titles: Sequence[str], across: str, up: str, columns: int | None = None) -> tuple[Any, list[Any]]:
+    """Returns a figure and its panels with a common scale, given their titles and the names of both axes.
+
+    They stand side by side, or in rows of `columns` panels.
+    """
+    columns = min(columns or len(titles), len(titles))
+    rows = -(-len(titles) // columns)
+    figure = library().figure.Figure(figsize=(2 + 5.5 * columns, 4.5 * rows), layout="constrained")
+    places = figure.subplots(rows, columns, sharey=True, squeeze=False).flatten()
+    axes = list(places[: len(titles)])
     for axis, title in zip(axes, titles, strict=True):
         axis.set(title=title, xlabel=across)
         axis.grid(alpha=0.3)
-    axes[0].set_ylabel(f"{up} (bars: one standard error)")
+    for axis in axes[::columns]:
+        axis.set_ylabel(f"{up} (bars: one standard error)")
+    for axis in places[len(titles) :]:
+        axis.remove()
     return figure, axes
 
 
@@ -70,10 +79,10 @@ def legend(figure: Any) -> None:
     figure.legend(shown.values(), shown.keys(), loc="outside right upper", fontsize="small")
 
 
-def level(axis: Any, percent: float | None, label: str, style: str) -> None:
+def level(axis: Any, percent: float | None, label: str, style: str, colour: str = "gray") -> None:
     """Draws a horizontal line at a percentage, if there is one."""
     if percent is not None:
-        axis.axhline(percent, linestyle=style, color="gray", label=label)
+        axis.axhline(percent, linestyle=style, color=colour, label=label)
 
 
 def save(figure: Any, path: Path) -> None:
