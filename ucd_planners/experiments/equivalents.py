@@ -75,7 +75,7 @@ def with_links(setting: Setting, games: Sequence[Game]) -> Row:
     row["links"] = None
     match = setting.match
     if games and setting.labels["planner"] in SHARING:
-        planner = planner_from(str(match.a))
+        planner = planner_from(str(match.a), seed=match.seed)
         shares = []
         for game in games[:SAMPLED]:
             state = make_rules(match.game, **match.settings).initial_state()
