@@ -27,6 +27,15 @@ IDS = {
     "ucd_envs/Pig-v0": {"target": 20},
     "ucd_envs/TwentyFortyEight-v0": {"rows": 3, "columns": 3, "highest": 32},
     "ucd_envs/LeftRight-v0": {"steps": 9},
+    "ucd_envs/Breakthrough-v0": {"rows": 5, "columns": 4},
+    "ucd_envs/CaptureTheKing-v0": {"plies": 20},
+    "ucd_envs/CrissCross-v0": {},
+    "ucd_envs/Knightthrough-v0": {"rows": 5, "columns": 4},
+    "ucd_envs/Merrills-v0": {},
+    "ucd_envs/Othello-v0": {"size": 6, "payoff": "discs"},
+    "ucd_envs/PawnWhopping-v0": {"rows": 6, "columns": 4},
+    "ucd_envs/Pentago-v0": {},
+    "ucd_envs/Quarto-v0": {},
 }
 every_id = pytest.mark.parametrize("name", IDS)
 quiet = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")

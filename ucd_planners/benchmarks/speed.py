@@ -72,6 +72,15 @@ def suite() -> list[Case]:
         ("connect_four_v0", {}),
         ("tic_tac_toe_v0", {}),
         ("leftright_v0", {}),
+        ("breakthrough_v0", {}),
+        ("merrills_v0", {"tournament": True}),
+        ("othello_v0", {}),
+        ("pentago_v0", {"after_rotation": True}),
+        ("capture_the_king_v0", {}),
+        ("crisscross_v0", {}),
+        ("knightthrough_v0", {}),
+        ("pawn_whopping_v0", {}),
+        ("quarto_v0", {}),
         ("einstein_v0", {}),
         ("pig_v0", {}),
         ("twenty_forty_eight_v0", {}),
@@ -224,7 +233,19 @@ def openspiel_name(rules: Rules) -> str | None:
         return f"go(board_size={settings['columns']},komi={settings['komi']})" if alike else None
     if rules.name == "havannah_v0":
         return None if settings["swap"] else f"havannah(board_size={settings['base']})"
-    return {"tic_tac_toe_v0": "tic_tac_toe"}.get(rules.name)
+    if rules.name == "breakthrough_v0":
+        rows, columns = settings["rows"], settings["columns"]
+        return f"breakthrough(rows={rows},columns={columns})" if settings["filled"] == (2 if rows > 5 else 1) else None
+    return next((theirs for name, own, theirs in ALIKE if name == rules.name and own.items() <= settings.items()), None)
+
+
+ALIKE: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("merrills_v0", {"tournament": True}, "nine_mens_morris"),
+    ("othello_v0", {"size": 8, "payoff": "win", "start": "crossed"}, "othello"),
+    ("pentago_v0", {"after_rotation": True}, "pentago"),
+    ("tic_tac_toe_v0", {}, "tic_tac_toe"),
+)
+"""Games in the settings in which OpenSpiel has an equal one, and its name there."""
 
 
 def openspiel_rate(rules: Rules, playouts: int) -> float | None:
