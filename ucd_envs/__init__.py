@@ -16,11 +16,14 @@ __version__ = importlib.metadata.version("ucd-planners")
 
 SEATED = {
     "ConnectFour-v0": "connect_four_v0",
+    "CrissCross-v0": "crisscross_v0",
     "EinStein-v0": "einstein_v0",
     "Go-v0": "go_v0",
     "Havannah-v0": "havannah_v0",
     "Hex-v0": "hex_v0",
+    "Pentago-v0": "pentago_v0",
     "Pig-v0": "pig_v0",
+    "Quarto-v0": "quarto_v0",
     "TicTacToe-v0": "tic_tac_toe_v0",
 }
 """Games of several players by their names in Gymnasium: one seat, against random moves."""
