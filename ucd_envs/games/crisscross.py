@@ -231,7 +231,7 @@ def validate(config, state):
     home, other_home = is_home(c, s.stones[0], 0), is_home(c, s.stones[1], 1)
     if s.first < 0:
         # Only the player who has just moved may be home unnoticed.
-        if home and s.ply & 1 == 0 or other_home and s.ply & 1 == 1 or home and other_home:
+        if (home and other_home) or (home if s.ply & 1 == 0 else other_home):
             return False
     elif not (home if s.first == 0 else other_home):
         return False
