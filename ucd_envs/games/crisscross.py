@@ -17,8 +17,7 @@ Payoff   1 to the first. The other gets 0.25 for four stones home, 0.15 for both
 Source   the rulesheet crisscross of the Dresden server for General Game Playing, competition of 2006.
 
 choice            here                                elsewhere
-both home         the first gets 1, the other 0.25    many programs: a win and a loss
-`plies`           39                                  other limits, for shorter games
+`plies`           39, as in the rulesheet             any limit; with one below 15 nobody need be first
 
 A stone is one bit in rows of seven, the last one always empty, so that no stone moves past the end of a row.
 """

@@ -15,7 +15,6 @@ Source   Flodén 2005; the rulesheet pentago_2008 of the Dresden server for Gene
 choice            here                                       elsewhere
 five in a row     looked at after the placement as well      `after_rotation`: after the rotation only, as in OpenSpiel.
                                                              Then the 36th stone too is followed by a rotation
-swap of colours   none                                       a variant
 
 Each player's stones are one word: bits 9 * quadrant to 9 * quadrant + 8 are a quadrant, row by row from below.
 """

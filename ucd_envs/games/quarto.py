@@ -7,7 +7,7 @@ Turn     selecting and placing are separate plies. After the first selection eac
 End      a player wins who places the fourth piece of a row, a column or a main diagonal whose pieces share the value, 0 or 1,
          of some bit. A full board without such a line is a draw.
 Moves    row * 4 + column of a cell, 0 to 15, "a1" to "d4"; 16 + piece to select, "s0000" to "s1111", the highest bit first.
-Source   Müller 1985; the rulesheet quarto of the Dresden server for General Game Playing.
+Source   Müller 1991; the rulesheet quarto of the Dresden server for General Game Playing.
 
 choice            here                                       elsewhere
 squares           none                                       `squares`: 2x2 cells win like a line (advanced rules)
