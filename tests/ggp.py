@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ucd_envs import State
 from ucd_envs.pictures import stones
+from ucd_envs.pictures.observation import seen
 
 DATA = Path(__file__).resolve().parent / "data" / "ggp"
 
@@ -31,6 +32,15 @@ def columns(state: State) -> dict[str, list[str]]:
     return {f"col{column + 1}": [str(stone - 1) for stone in line if stone] for column, line in enumerate(board.T)}
 
 
+def patterns(state: State) -> dict[str, str]:
+    """The four bits of each piece of Quarto by the name of its cell."""
+    planes = seen(state, 0)
+    return {
+        f"{chr(ord('a') + column)}{row + 1}": "".join(map(str, planes[row, column, 2:6]))
+        for row, column in zip(*planes[:, :, 0].nonzero(), strict=True)
+    }
+
+
 class Recorded(NamedTuple):
     """A game of the collection and its form here."""
 
@@ -43,6 +53,9 @@ class Recorded(NamedTuple):
 RECORDED = {
     "connect4": Recorded("connect_four", {}, columns),
     "connectfour_8x6": Recorded("connect_four", {"columns": 8}, columns),
+    "crisscross": Recorded("crisscross", {}, colours),
+    "pentago_2008": Recorded("pentago", {}, colours),
+    "quarto": Recorded("quarto", {}, patterns),
 }
 """By the name of the file."""
 

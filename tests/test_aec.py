@@ -93,9 +93,16 @@ def facts(env: Any) -> dict[str, Any]:
 
 
 def occupy_twice(name: str) -> list[int]:
-    """Moves of which the last is illegal: a cell that is taken, a column that is full, a face of the die, or a stone
-    of the other player."""
-    return {"connect_four_v0": [0] * 7, "pig_v0": [0, 5], "einstein_v0": [15, 15]}.get(name, [8, 8])
+    """Moves of which the last is illegal: a cell that is taken, a column that is full, a face of the die, a stone of the other
+    player, or a piece that is gone."""
+    moves = {
+        "connect_four_v0": [0] * 7,
+        "crisscross_v0": [15, 15],
+        "einstein_v0": [15, 15],
+        "pig_v0": [0, 5],
+        "quarto_v0": [20, 20],
+    }
+    return moves.get(name, [8, 8])
 
 
 def in_situation(configuration: Configuration, which: str, situation: str, **more: Any) -> Any:
@@ -477,9 +484,14 @@ def test_last_tells_each_agent_its_result_exactly_once(configuration: Configurat
 
 @every_two_player
 def test_final_rewards_are_zero_sum(configuration: Configuration) -> None:
+    """Except in CrissCross, which pays both players for coming home."""
     env = in_situation(configuration, "env", "end")
-    assert sum(env.rewards.values()) == 0.0
-    assert set(env.rewards.values()) <= {-1.0, 0.0, 1.0}
+    if configuration[0] == "crisscross_v0":
+        payoffs = env.unwrapped.clone_state().payoffs()
+        assert list(env.rewards.values()) == pytest.approx([2 * payoff - 1 for payoff in payoffs])
+    else:
+        assert sum(env.rewards.values()) == 0.0
+        assert set(env.rewards.values()) <= {-1.0, 0.0, 1.0}
 
 
 def test_a_win_is_paid_plus_one_and_minus_one() -> None:

@@ -345,13 +345,16 @@ def test_a_stopped_bench_shows_what_it_has(monkeypatch: pytest.MonkeyPatch, caps
 def test_games_lists_every_game_with_its_settings(capsys: pytest.CaptureFixture[str]) -> None:
     assert printed(capsys, "games").splitlines() == [
         "connect_four_v0 columns=7, rows=6, in_a_row=4",
+        "crisscross_v0 plies=39",
         "einstein_v0 size=5, first='', second=''",
         "go_v0 size=9, rows=None, columns=None, komi=7.5, ko='simple', suicide=False, handicap=0, black='', white='', "
         "first=None, max_plies=None, mercy=0",
         "havannah_v0 base=8, swap=False",
         "hex_v0 size=11, rows=None, columns=None, swap=False, opening='', black='', white='', first=None",
         "leftright_v0 steps=300",
+        "pentago_v0 after_rotation=False",
         "pig_v0 target=100, max_plies=10000",
+        "quarto_v0 squares=False",
         "tic_tac_toe_v0 (no settings)",
         "twenty_forty_eight_v0 rows=4, columns=4, highest=2048",
     ]

@@ -69,6 +69,7 @@ def coordinates(cells: list[list[Cell]]) -> tuple[Label, ...]:
 
 
 def flat(cells: list[list[Cell]]) -> tuple[Cell, ...]:
+    """Returns all cells, row by row."""
     return tuple(cell for row in cells for cell in row)
 
 

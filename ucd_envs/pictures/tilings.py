@@ -9,6 +9,7 @@ from math import cos, pi, sin, sqrt
 import numpy as np
 
 from ucd_envs.boards.points import LETTERS
+from ucd_envs.pictures.mosaics import cross, patterned, quadrants
 from ucd_envs.pictures.observation import STONES, name_of, seen, stones, victory_of
 from ucd_envs.pictures.parts import EDGE, LETTER, coordinates, flat, lattice, letters, scene, square_cells, table, told
 from ucd_envs.pictures.pieces import checkered
@@ -225,4 +226,7 @@ TILINGS: dict[str, Callable[[State], Scene]] = {
     "tiles": _tiles,
     "numbered": _numbered,
     "checkered": checkered,
+    "quadrants": quadrants,
+    "pieces": patterned,
+    "cross": cross,
 }
