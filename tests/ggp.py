@@ -43,6 +43,7 @@ class Recorded(NamedTuple):
 RECORDED = {
     "connect4": Recorded("connect_four", {}, columns),
     "connectfour_8x6": Recorded("connect_four", {"columns": 8}, columns),
+    "othello_comp2007": Recorded("othello", {}, colours),
 }
 """By the name of the file."""
 

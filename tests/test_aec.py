@@ -95,7 +95,7 @@ def facts(env: Any) -> dict[str, Any]:
 def occupy_twice(name: str) -> list[int]:
     """Moves of which the last is illegal: a cell that is taken, a column that is full, a face of the die, or a stone
     of the other player."""
-    return {"connect_four_v0": [0] * 7, "pig_v0": [0, 5], "einstein_v0": [15, 15]}.get(name, [8, 8])
+    return {"connect_four_v0": [0] * 7, "pig_v0": [0, 5], "einstein_v0": [15, 15], "othello_v0": [0]}.get(name, [8, 8])
 
 
 def in_situation(configuration: Configuration, which: str, situation: str, **more: Any) -> Any:
