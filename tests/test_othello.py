@@ -47,12 +47,12 @@ def played(moves: str, **settings: Any) -> State:
 
 def board(drawing: str, player: int, **settings: Any) -> State:
     """The position of a drawn board, X for player 0 and O for player 1, the last line being row 1."""
-    rules = othello(size=len(drawing.split("\n")[1].split()), **settings)
-    marks = [line.split() for line in drawing.strip().split("\n")][::-1]
+    rules = othello(size=math.isqrt(len("".join(drawing.split()))), **settings)
+    marks = "".join("".join(line.split()) for line in reversed(drawing.splitlines()))
     array = rules.initial_state().array()
     s = fields(array, game.STATE)
     for owner, mark in enumerate("XO"):
-        s.discs[owner] = sum(1 << i for i, found in enumerate(sum(marks, [])) if found == mark)
+        s.discs[owner] = sum(1 << i for i, found in enumerate(marks) if found == mark)
     s.player = player
     s.ply = player
     c = fields(rules.config, game.CONFIG)

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from ucd_envs.boards.bits import bit, first, nth
+from ucd_envs.boards.lines import beyond
 from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     IS_LEGAL,
@@ -124,7 +125,7 @@ def payoffs(config, state, out):
 
 @kernel(KEY)
 def key(config, state, words):
-    """Writes both players' discs. One of the middle cells, which are never empty, tells the mover instead in the second word."""
+    """Writes both players' discs. In the second word a middle cell, never empty, tells the mover instead."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     words[0] = s.discs[0]
     words[1] = (s.discs[1] & ~c.centre) | (c.centre if s.player == 1 else ZERO)
@@ -258,18 +259,11 @@ def rules(size: int = 8, payoff: str = "win", start: str = "crossed") -> Rules:
     black = (low, low + size + 1) if start == "crossed" else (low, low + 1)
     white = {low, low + 1, low + size, low + size + 1} - set(black)
 
-    def beyond(cell: int, right: int, up: int) -> int:
-        found, column, row = 0, cell % size + right, cell // size + up
-        while 0 <= column < size and 0 <= row < size:
-            found |= 1 << row * size + column
-            column, row = column + right, row + up
-        return found
-
     ahead = ((1, 0), (-1, 1), (0, 1), (1, 1))
     lines = np.zeros((2, 64, 4), np.uint64)
     for cell in range(cells):
-        lines[0, cell] = [beyond(cell, right, up) for right, up in ahead]
-        lines[1, cell] = [beyond(cell, -right, -up) for right, up in ahead]
+        lines[0, cell] = [beyond(cell, right, up, size) for right, up in ahead]
+        lines[1, cell] = [beyond(cell, -right, -up, size) for right, up in ahead]
 
     def action_name(state: State, action: int) -> str:
         return "pass" if action == cells else f"{chr(ord('a') + action % size)}{action // size + 1}"

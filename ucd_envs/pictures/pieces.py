@@ -72,8 +72,8 @@ def discs(state: State) -> Scene:
 def chess(state: State) -> Scene:
     """Draws pieces as discs with letters on light and dark squares, the first row at the bottom.
 
-    Behind planes 0 and 1 come planes of player 0's pawns, knights, bishops, rooks, queens and king, then of player 1's. In text,
-    letters of player 0 are upper case and those of player 1 lower case.
+    Behind planes 0 and 1 come player 0's pawns, knights, bishops, rooks, queens and king, a plane each, then player 1's. In
+    text, letters of player 0 are upper case and those of player 1 lower case.
     """
     board, planes = stones(state), seen(state, 0)
     rows, columns = board.shape
