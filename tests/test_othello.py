@@ -161,11 +161,20 @@ def test_a_pass_is_legal_only_where_there_is_no_cell() -> None:
     assert passes > 20
 
 
+def lines(state: State) -> list[list[str]]:
+    """All ways to the end of a game, by the names of moves."""
+    if state.over:
+        return [[]]
+    return [[state.action_name(action), *line] for action in state.legal_actions() for line in lines(state.after(action))]
+
+
 def test_a_search_goes_no_deeper_than_the_game() -> None:
-    """B052: below an almost finished game, with a pass in it, no path grows."""
-    state = board("O X X .\nO X X X\nO O O O\nX X X .", 0)
-    result = uct(playouts=2000, seed=1).search(state)
-    assert result.depth <= 3
+    """B052: with passes in some of the five ways to the end, 2,000 playouts go as deep as the longest."""
+    state = board(". O O O\n. X X X\nO O O O\nO O . .", 1)
+    ways = lines(state)
+    assert sorted(map(len, ways)) == [4, 5, 5, 6, 6]
+    assert sum("pass" in way for way in ways) == 4
+    assert uct(playouts=2000, seed=1).search(state).depth == 6
 
 
 def test_32_discs_each_are_a_draw() -> None:

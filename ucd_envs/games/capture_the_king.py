@@ -16,8 +16,8 @@ black pawns     vanish on row 1, by a slip of the rulesheet    become queens as 
 no move         a pass                                         undefined in the rulesheet
 draws           by the number of plies alone                   chess: also repetition, fifty moves, dead positions
 
-A player passes if all its pieces stand behind its own ones and blocked pawns, such as K a1, R b2, B b1, P a2 b3 c2 against men
-on a3 b4 c3. Whether a game can come to this in 69 plies is not known.
+A player passes if all its pieces stand behind own ones and blocked pawns: white K a1, R b2, B b1, P a2 b3 c2 against black
+pawns on a3 b4 c3. Whether a game can come to such a position in 69 plies is not known.
 
 A set of cells is one word, cell k in bit k. Three sets tell the kinds of both players' pieces: bishops are in the set
 diagonal, rooks in straight, queens in both, pawns in special, knights in special and diagonal, kings in special and straight.
