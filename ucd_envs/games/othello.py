@@ -178,7 +178,7 @@ def observe(config, state, player, planes):
 
 @kernel(VALIDATE)
 def validate(config, state):
-    """Returns whether the discs can be so many after so many plies, and the mover's cells are those where they say so."""
+    """Returns whether the number of discs agrees with the ply, and mover and open cells with the discs."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     both = s.discs[0] | s.discs[1]
     middle = c.start[0] | c.start[1]

@@ -72,6 +72,7 @@ def coordinates(cells: list[list[Cell]]) -> tuple[Label, ...]:
 
 
 def flat(cells: list[list[Cell]]) -> tuple[Cell, ...]:
+    """Returns the cells of all rows."""
     return tuple(cell for row in cells for cell in row)
 
 
