@@ -241,14 +241,16 @@ def validate(config, state):
         if popcount(s.sides[player]) > 16 or popcount(s.sides[player] & pawns) > 8:
             return False
     # A ply takes a piece at most, and a pawn that vanishes with it.
-    if left > 2 * s.ply or (s.ply == 0 and s.sides[0] != c.sides[0]):
+    if left > 2 * s.ply:
+        return False
+    if s.ply == 0 and (s.sides[0] != c.sides[0] or s.sides[1] != c.sides[1] or kinds_of(s) != kinds_of(c)):
         return False
     return s.player == (OVER if lost or s.ply >= c.plies else s.ply % 2)
 
 
 @kernel()
 def kinds_of(s):
-    """Returns the sets special, diagonal and straight."""
+    """Returns the sets special, diagonal and straight of a record."""
     return s.kinds[0], s.kinds[1], s.kinds[2]
 
 
