@@ -50,12 +50,24 @@ class Recorded(NamedTuple):
     """Returns a position as the files write it, with the numbers of players in place of their names."""
 
 
+def pieces(state: State) -> dict[str, str]:
+    """The pieces of chess by the names of their cells, each after the number of its player."""
+    planes = seen(state, 0)[:, :, 2:14]
+    kinds = ("pawn", "knight", "bishop", "rook", "queen", "king")
+    return {
+        f"{chr(ord('a') + column)}{row + 1}": f"{kind // 6}{kinds[kind % 6]}"
+        for row, column, kind in zip(*planes.nonzero(), strict=True)
+    }
+
+
 RECORDED = {
+    "capture_the_king": Recorded("capture_the_king", {}, pieces),
     "connect4": Recorded("connect_four", {}, columns),
     "connectfour_8x6": Recorded("connect_four", {"columns": 8}, columns),
     "crisscross": Recorded("crisscross", {}, colours),
     "pentago_2008": Recorded("pentago", {}, colours),
     "quarto": Recorded("quarto", {}, patterns),
+    "othello_comp2007": Recorded("othello", {}, colours),
 }
 """By the name of the file."""
 

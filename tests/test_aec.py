@@ -92,9 +92,16 @@ def facts(env: Any) -> dict[str, Any]:
     }
 
 
-def occupy_twice(name: str) -> list[int]:
-    """Moves of which the last is illegal: a cell that is taken, a column that is full, a face of the die, a stone of the other
-    player, or a piece that is gone."""
+FIRST_TWICE = {"capture_the_king_v0", "othello_v0"}
+"""Games in which the first legal move cannot be made twice."""
+
+
+def occupy_twice(configuration: Configuration) -> list[int]:
+    """Moves of which the last is illegal: a cell that is taken, a column that is full, a face of the die, a stone of
+    the other player, or a piece that is gone."""
+    name, settings = configuration
+    if name in FIRST_TWICE:
+        return ucd_envs.make_rules(name, **settings).initial_state().legal_actions()[:1] * 2
     moves = {
         "connect_four_v0": [0] * 7,
         "crisscross_v0": [15, 15],
@@ -109,7 +116,7 @@ def in_situation(configuration: Configuration, which: str, situation: str, **mor
     """A game in one of SITUATIONS."""
     env = started(configuration, "env", **more)
     if situation.startswith("illegal move"):
-        for action in occupy_twice(configuration[0]):
+        for action in occupy_twice(configuration):
             env.step(action)
     elif situation != "start":
         play(env, 4 if situation == "middle" else 1000)
@@ -629,7 +636,7 @@ def illegal_actions() -> Iterator[Any]:
         ):
             yield pytest.param(configuration, [], action, id=f"{shown(configuration)}-{label}")
         if configuration in WITH_ILLEGAL_MOVES:
-            *moves, taken = occupy_twice(configuration[0])
+            *moves, taken = occupy_twice(configuration)
             yield pytest.param(configuration, moves, taken, id=f"{shown(configuration)}-taken")
 
 
@@ -671,7 +678,7 @@ def test_the_error_says_what_an_action_is() -> None:
 def test_an_illegal_move_ends_the_game_against_its_player(configuration: Configuration) -> None:
     """B100: -1 for the offender, 0 for the others, all terminated and truncated."""
     env = started(configuration, "env")
-    for action in occupy_twice(configuration[0]):
+    for action in occupy_twice(configuration):
         offender = env.agent_selection
         env.step(action)
     assert env.rewards == {agent: -1.0 if agent == offender else 0.0 for agent in env.possible_agents}
@@ -684,7 +691,7 @@ def test_games_after_an_illegal_move_are_played_normally(configuration: Configur
     env = maker(configuration, "env")()
     for seed in range(3):
         env.reset(seed=1)
-        for action in occupy_twice(configuration[0]):
+        for action in occupy_twice(configuration):
             env.step(action)
             assert env.agent_selection == env.unwrapped.agent_selection
         for _ in env.agent_iter():
@@ -720,7 +727,7 @@ def test_the_very_first_move_may_be_the_illegal_one() -> None:
 @pytest.mark.parametrize("configuration", [each for each in WITH_ILLEGAL_MOVES if each in DETERMINED], ids=shown)
 def test_a_move_is_judged_by_the_restored_state(configuration: Configuration) -> None:
     """B101, T8: PettingZoo's wrapper remembers a mask. Only in the earlier state is the last move legal."""
-    *moves, last = occupy_twice(configuration[0])
+    *moves, last = occupy_twice(configuration)
     env = started(configuration, "env")
     for move in moves[:-1]:
         env.step(move)
@@ -735,7 +742,7 @@ def test_a_move_is_judged_by_the_restored_state(configuration: Configuration) ->
 @every_illegal
 def test_a_move_that_the_restored_state_forbids_ends_the_game(configuration: Configuration) -> None:
     """B100, B101: an illegal move directly after a restore."""
-    *moves, last = occupy_twice(configuration[0])
+    *moves, last = occupy_twice(configuration)
     env = started(configuration, "env")
     for move in moves:
         env.step(move)

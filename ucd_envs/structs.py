@@ -204,3 +204,22 @@ def _lowest(typing_context, word):
 @overload(trailing_zeros)
 def _compiled_trailing_zeros(word):
     return lambda word: _lowest(word)  # type: ignore[call-arg]
+
+
+def leading_zeros(word: Any) -> int:
+    """Returns the number of bits above the highest set bit of a word of 64 bits, 64 for none; one machine instruction in a
+    kernel."""
+    return 64 - int(word).bit_length()
+
+
+@intrinsic
+def _highest(typing_context, word):
+    def generate(context, builder, signature, arguments):
+        return builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return word(word), generate
+
+
+@overload(leading_zeros)
+def _compiled_leading_zeros(word):
+    return lambda word: _highest(word)  # type: ignore[call-arg]

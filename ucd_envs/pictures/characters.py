@@ -21,7 +21,7 @@ def text(state: State) -> str:
         return scene.indent + round(2 * (cell.x - leftmost))
 
     for cell in scene.cells:
-        lines[cell.y][column(cell)] = STONES[cell.stone]
+        lines[cell.y][column(cell)] = cell.letter or STONES[cell.stone]
     for cell, side, _, characters in scene.labels:
         line = {"above": -inf, "below": inf}.get(side, cell.y)
         # a label on the left ends a blank before its cell, one on the right begins a blank after it

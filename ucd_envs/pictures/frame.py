@@ -108,7 +108,8 @@ class Frame:
 
     def _legend(self) -> Iterator[Shape]:
         """Returns swatches and words in the gutter below."""
-        size, base = GUTTER / 4, self.corner[1] + self.unit * self.scene.down + 0.6 * GUTTER
+        lines = 1.6 if any(label.side == "below" for label in self.scene.labels) else 0.6
+        size, base = GUTTER / 4, self.corner[1] + self.unit * self.scene.down + lines * GUTTER
         for number, (words, colour) in enumerate(self.scene.legend):
             x = self.corner[0] + self.unit * self.scene.across * number / len(self.scene.legend)
             yield Box((x, base - size), (x + 2 * size, base + size), colour, LINE, 1)
@@ -130,7 +131,7 @@ def framed(scene: Scene, width: float, measure: Callable[[str, float], float]) -
     """
     sides = {label.side for label in scene.labels if label.words}
     left, top = ((GUTTER + scene.rim) * (side in sides) for side in ("left", "above"))
-    below = GUTTER * ("below" in sides or bool(scene.legend))
+    below = GUTTER * (("below" in sides) + bool(scene.legend))
     aside, above = 2 * PAD + left, 2 * PAD + top + below + FOOT
     fitting = (width - aside) / scene.across, (1.25 * width - above) / scene.down
     unit = min(*fitting, width / 5, scene.largest)

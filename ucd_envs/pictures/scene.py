@@ -20,6 +20,8 @@ RED, BLUE, YELLOW, GREEN, VIOLET = (206, 60, 51), (52, 101, 178), (233, 185, 44)
 PLAYERS = (RED, BLUE, YELLOW, GREEN, VIOLET)
 """Colours of the players' stones."""
 WOOD, BLACK, WHITE = (226, 192, 138), (36, 34, 32), (246, 246, 243)
+CLOTH = (64, 134, 92)
+"""Colour of the board of Othello."""
 
 
 class Polygon(NamedTuple):
@@ -87,6 +89,8 @@ class Cell(NamedTuple):
     """Shown in pictures while the cell is empty."""
     outline: tuple[Point, ...] = ()
     """Corners of the cell, empty where the ground shows the cells."""
+    letter: str = ""
+    """Character of the stone in text, where it is not the player's."""
 
 
 class Label(NamedTuple):

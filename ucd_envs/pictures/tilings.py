@@ -12,7 +12,7 @@ from ucd_envs.boards.points import LETTERS
 from ucd_envs.pictures.mosaics import cross, patterned, quadrants
 from ucd_envs.pictures.observation import STONES, name_of, seen, stones, victory_of
 from ucd_envs.pictures.parts import EDGE, LETTER, coordinates, flat, lattice, letters, scene, square_cells, table, told
-from ucd_envs.pictures.pieces import checkered
+from ucd_envs.pictures.pieces import checkered, chess, discs
 from ucd_envs.pictures.scene import (
     BLACK,
     BLUE,
@@ -229,4 +229,6 @@ TILINGS: dict[str, Callable[[State], Scene]] = {
     "quadrants": quadrants,
     "pieces": patterned,
     "cross": cross,
+    "discs": discs,
+    "chess": chess,
 }

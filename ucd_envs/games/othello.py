@@ -1,0 +1,313 @@
+"""Othello.
+
+Board    size x size cells, 8x8 by default. Four discs lie in the middle, two of each player.
+Players  two; player 0 is black and begins.
+Turn     a disc on an empty cell, so that one or more straight or diagonal runs of the other's discs lie between it and another
+         own disc. All discs of these runs are turned over. A player without such a cell passes, and only then.
+End      when neither player can put a disc. More discs win, equally many are a draw.
+Moves    row * size + column of the cell, the first row at the bottom, then size * size for the pass; written column letter and
+         row number ("d3"), and "pass".
+Source   Hasegawa, 1973; General Game Playing, othello-comp2007.
+
+choice    here                                             elsewhere
+rows      counted from the bottom: black has d4 and e5     tournaments count from the top: black has e4 and d5
+start     crossed; or parallel, black in the lower row     crossed; parallel in some books of 6x6
+payoff    win, draw or loss; or 1/2 + difference of discs  empty cells go to the winner in tournaments
+          / (2 * cells), where empty cells go to nobody
+
+Each player's discs are one word, cell k in bit k.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ucd_envs.boards.bits import bit, first, nth
+from ucd_envs.boards.lines import beyond
+from ucd_envs.interface import Kernels
+from ucd_envs.kernels import (
+    IS_LEGAL,
+    KEY,
+    LEGAL_ACTIONS,
+    OBSERVE,
+    OVER,
+    PLAY,
+    PLAYOUT,
+    PLAYOUT_ACTION,
+    READ_PAYOFFS,
+    RESET,
+    VALIDATE,
+    kernel,
+    most_moves,
+    move_of,
+)
+from ucd_envs.rng import below, stepped
+from ucd_envs.rules import Rules, State
+from ucd_envs.settings import cell_named, integer, shown
+from ucd_envs.structs import configuration, fields, leading_zeros, popcount, record
+
+ZERO, ONE, U32 = np.uint64(0), np.uint64(1), np.uint64(32)
+HIGHEST = np.uint64(1 << 63)
+SIZES, STARTS, PAYOFFS = (4, 6, 8), ("crossed", "parallel"), ("win", "discs")
+
+CONFIG = record(
+    *((name, np.uint64) for name in ("columns", "board", "inner", "centre")),
+    ("start", np.uint64, (2,)),
+    ("cells", np.int64),
+    ("by_discs", np.int64),
+    ("up", np.uint64, (64, 4)),
+    ("down", np.uint64, (64, 4)),
+)
+"""`board`: all cells; `inner`: cells that are in neither the first nor the last column; `centre`: the lowest cell of the first
+four discs; `up`, `down`: the cells beyond a cell, in the directions to higher and to lower cells."""
+STATE = record(("player", np.int32), ("ply", np.int32), ("discs", np.uint64, (2,)), ("open", np.uint64))
+"""`open`: the cells where the mover can put a disc; none when it must pass."""
+
+
+@kernel(RESET)
+def reset(config, state):
+    """Puts the first four discs."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    s.player, s.ply = 0, 0
+    s.discs[0], s.discs[1] = c.start[0], c.start[1]
+    s.open = open_cells(c, c.start[0], c.start[1])
+
+
+@kernel(LEGAL_ACTIONS)
+def legal_actions(config, state, actions):
+    """Lists the cells where a disc turns others over, or the pass if there are none."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    left, count = s.open, 0
+    if left == ZERO and s.player != OVER:
+        actions[0] = c.cells
+        count = 1
+    while left:
+        actions[count] = first(left)
+        left &= left - ONE
+        count += 1
+    return count
+
+
+@kernel(IS_LEGAL)
+def is_legal(config, state, action):
+    """Returns whether a disc on the cell turns others over. A pass is legal where there is no such cell."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    if s.player == OVER or action < 0 or action > c.cells:
+        return False
+    return s.open == ZERO if action == c.cells else s.open & bit(action) != ZERO
+
+
+@kernel(PLAY)
+def play(config, state, action):
+    """Puts a disc and turns others over, or passes. The game is over when neither player can go on."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    mine, other = s.discs[s.player], s.discs[1 - s.player]
+    if action < c.cells:
+        turned = flips(c, mine, other, np.uint64(action))
+        mine, other = mine | turned | bit(action), other & ~turned
+    settle(c, s, 1 - s.player, other, mine)
+    s.ply += 1
+
+
+@kernel(READ_PAYOFFS)
+def payoffs(config, state, out):
+    """Writes 1, 1/2 or 0 by who has more discs, or payoffs that grow with the difference."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    lead = np.float64(popcount(s.discs[0])) - np.float64(popcount(s.discs[1]))
+    if c.by_discs:
+        out[0] = 0.5 + lead / (2 * c.cells)
+    else:
+        out[0] = 0.5 if lead == 0 else 1.0 if lead > 0 else 0.0
+    out[1] = 1.0 - out[0]
+
+
+@kernel(KEY)
+def key(config, state, words):
+    """Writes both players' discs. In the second word a middle cell, never empty, tells the mover instead."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    words[0] = s.discs[0]
+    words[1] = (s.discs[1] & ~c.centre) | (c.centre if s.player == 1 else ZERO)
+
+
+@kernel(PLAYOUT)
+def playout(config, state, rng, trace):
+    """Plays random moves. Keeps the position in registers."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    if s.player == OVER:
+        return 0
+    played, most, player = np.int64(0), most_moves(trace), np.int64(s.player)
+    mine, other, free, a, b = s.discs[player], s.discs[1 - player], s.open, rng[0], rng[1]
+    while played < most:
+        cell = np.uint64(c.cells)
+        if free:
+            bits, a, b = stepped(a, b)
+            cell = np.uint64(nth(free, (bits >> U32) * np.uint64(popcount(free)) >> U32))
+            turned = flips(c, mine, other, cell)
+            mine, other = mine | turned | (ONE << cell), other & ~turned
+        if trace.size > 0:
+            trace[played] = move_of(player, cell)
+        played += 1
+        mine, other, player = other, mine, 1 - player
+        free = open_cells(c, mine, other)
+        if free == ZERO and open_cells(c, other, mine) == ZERO:
+            break
+    rng[0], rng[1] = a, b
+    settle(c, s, player, mine, other)
+    s.ply += played
+    return played
+
+
+@kernel(PLAYOUT_ACTION)
+def playout_action(config, state, rng):
+    """Returns a cell where a disc turns others over, drawn uniformly, or the pass."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    return nth(s.open, below(rng, np.uint64(popcount(s.open)))) if s.open else c.cells
+
+
+@kernel(OBSERVE)
+def observe(config, state, player, planes):
+    """Writes own discs, the other's discs, and ones if the observer is to move."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    for cell in range(c.cells):
+        planes[3 * cell] = s.discs[player] >> np.uint64(cell) & ONE
+        planes[3 * cell + 1] = s.discs[1 - player] >> np.uint64(cell) & ONE
+        planes[3 * cell + 2] = s.player == player
+
+
+@kernel(VALIDATE)
+def validate(config, state):
+    """Returns whether the number of discs agrees with the ply, and mover and open cells with the discs."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    both = s.discs[0] | s.discs[1]
+    middle = c.start[0] | c.start[1]
+    put = np.int64(popcount(both)) - 4
+    if s.discs[0] & s.discs[1] or both & ~c.board or middle & ~both:
+        return False
+    # The first ply puts a disc, and at least every second one after it.
+    if not put <= s.ply <= 2 * put - (put > 0) or (put == 0 and s.discs[0] != c.start[0]):
+        return False
+    mover = s.ply % 2
+    free, others = open_cells(c, s.discs[mover], s.discs[1 - mover]), open_cells(c, s.discs[1 - mover], s.discs[mover])
+    return s.open == free and s.player == (OVER if free | others == ZERO else mover)
+
+
+@kernel()
+def settle(c, s, player, mine, other):
+    """Writes the position with a player to move, or the end of the game."""
+    s.discs[player], s.discs[1 - player] = mine, other
+    s.open = open_cells(c, mine, other)
+    s.player = OVER if s.open == ZERO and open_cells(c, other, mine) == ZERO else player
+
+
+@kernel()
+def open_cells(c, mine, other):
+    """Returns the empty cells at the ends of runs of the other's discs that begin beside an own one."""
+    # Runs along rows and diagonals cannot go on beyond the first and the last column.
+    inner, n = other & c.inner, c.columns
+    found = ends(mine, inner, ONE) | ends(mine, other, n) | ends(mine, inner, n - ONE) | ends(mine, inner, n + ONE)
+    return found & c.board & ~(mine | other)
+
+
+@kernel()
+def ends(mine, other, step):
+    """Returns the cells behind runs of up to six of the other's discs, in the two directions of a step."""
+    two = step + step
+    up, down = other & mine << step, other & mine >> step
+    up |= other & up << step
+    down |= other & down >> step
+    pairs = other & other << step
+    up |= pairs & up << two
+    up |= pairs & up << two
+    pairs >>= step
+    down |= pairs & down >> two
+    down |= pairs & down >> two
+    return up << step | down >> step
+
+
+@kernel()
+def flips(c, mine, other, cell):
+    """Returns the other's discs that a disc on an empty cell turns over."""
+    found = ZERO
+    for i in range(4):
+        # A carry runs through the other's discs to the first cell that is none of them.
+        line = c.up[cell, i]
+        end = ((other | ~line) + ONE) & line & mine
+        found |= (end - (ONE if end else ZERO)) & line
+        # The same downwards: the highest cell of the line that is none of the other's discs.
+        line = c.down[cell, i]
+        end = HIGHEST >> np.uint64(leading_zeros((line & ~other) | ONE)) & line & mine
+        found |= (ZERO - (end + end)) & line
+    return found
+
+
+def rules(size: int = 8, payoff: str = "win", start: str = "crossed") -> Rules:
+    """Othello on `size` x `size` cells, 4, 6 or 8.
+
+    payoff: "win" for 1, 1/2 and 0, "discs" for payoffs that grow with the difference of discs. start: "crossed" for first discs
+    of one colour on a diagonal, "parallel" in a row. Raises ValueError for other sizes and words.
+    """
+    size = integer("size", size, SIZES[0], SIZES[-1])
+    if size not in SIZES:
+        raise ValueError(f"size must be 4, 6 or 8, not {size}")
+    for name, text, words in (("payoff", payoff, PAYOFFS), ("start", start, STARTS)):
+        if text not in words:
+            raise ValueError(f"{name} must be {' or '.join(map(repr, words))}, not {shown(text)}")
+    cells = size * size
+    low = (size // 2 - 1) * (size + 1)
+    black = (low, low + size + 1) if start == "crossed" else (low, low + 1)
+    white = {low, low + 1, low + size, low + size + 1} - set(black)
+
+    ahead = ((1, 0), (-1, 1), (0, 1), (1, 1))
+    lines = np.zeros((2, 64, 4), np.uint64)
+    for cell in range(cells):
+        lines[0, cell] = [beyond(cell, right, up, size) for right, up in ahead]
+        lines[1, cell] = [beyond(cell, -right, -up, size) for right, up in ahead]
+
+    def action_name(state: State, action: int) -> str:
+        return "pass" if action == cells else f"{chr(ord('a') + action % size)}{action // size + 1}"
+
+    def action_named(state: State, text: str) -> int:
+        return cells if text.lower() == "pass" else cell_named(text, size, size)
+
+    def score(state: State) -> float:
+        black, white = map(int, fields(state.array(), STATE).discs)
+        return black.bit_count() - white.bit_count()
+
+    return Rules(
+        name="othello_v0",
+        settings={"size": size, "payoff": payoff, "start": start},
+        players=2,
+        actions=cells + 1,
+        max_plies=2 * (cells - 4) - 1,
+        config=configuration(
+            CONFIG,
+            **{"columns": size, "board": (1 << cells) - 1, "centre": 1 << low, "cells": cells, "by_discs": payoff == "discs"},
+            inner=sum(1 << cell for cell in range(cells) if 0 < cell % size < size - 1),
+            start=[sum(1 << cell for cell in discs) for discs in (black, white)],
+            up=lines[0],
+            down=lines[1],
+        ),
+        state_bytes=STATE.itemsize,
+        key_words=2,
+        planes=(size, size, 3),
+        tiling="discs",
+        kernels=Kernels(
+            *(reset, legal_actions, play, payoffs, key),
+            is_legal=is_legal,
+            playout=playout,
+            playout_action=playout_action,
+            observe=observe,
+        ),
+        action_name=action_name,
+        action_named=action_named,
+        why_illegal=lambda action: "it turns no disc over" if action < cells else "there is a cell to play",
+        score=score,
+        layout=STATE,
+        validate=validate,
+    )
+
+
+EXAMPLES: tuple[dict[str, Any], ...] = ({}, {"size": 6, "start": "parallel"}, {"size": 4, "payoff": "discs"})
+"""Configurations for the shared tests."""
