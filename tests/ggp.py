@@ -41,8 +41,12 @@ class Recorded(NamedTuple):
 
 
 RECORDED = {
+    "breakthrough": Recorded("breakthrough", {}, colours),
     "connect4": Recorded("connect_four", {}, columns),
     "connectfour_8x6": Recorded("connect_four", {"columns": 8}, columns),
+    "knightthrough": Recorded("knightthrough", {}, colours),
+    "pawn_whopping": Recorded("pawn_whopping", {}, colours),
+    "pawn_whopping_corrected": Recorded("pawn_whopping", {"corrected": True}, colours),
 }
 """By the name of the file."""
 
