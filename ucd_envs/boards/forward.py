@@ -26,14 +26,15 @@ TWO_ROWS = 6
 """Least number of rows on which a side fills two, by default."""
 PLANES = 3
 
-FIELDS = (
-    *((name, np.int64) for name in ("rows", "columns")),
+CONFIG = record(
+    *((name, np.int64) for name in ("rows", "columns", "elimination", "pass_action")),
     ("board", np.uint64),
     *((name, np.uint64, (2,)) for name in ("start", "last")),
     *((name, np.uint64, (2, MOST_WAYS)) for name in ("shift", "inside")),
 )
-"""Fields of a configuration. `board`: all cells; `start` and `last`: the cells where a side begins, and its last row; `shift`
-and `inside`: the rotation of each way, and the cells from which it stays on the board, by side."""
+"""Fields of a configuration. `elimination`: whether a side without pieces loses; `pass_action`: the action behind all moves;
+`board`: all cells; `start` and `last`: the cells where a side begins, and its last row; `shift` and `inside`: the rotation of
+each way, and the cells from which it stays on the board, by side."""
 STATE = record(("player", np.int32), ("ply", np.int32), ("pieces", np.uint64, (2,)))
 
 
@@ -62,6 +63,12 @@ def moved(c, side, way, cell, own, other):
     piece = bit(cell)
     target = rotated(piece, c.shift[side, np.uint64(way)])
     return own ^ piece | target, other & ~target
+
+
+@kernel()
+def is_won(c, side, own, other):
+    """Returns whether a side that has moved has won: it is on its last row, or has taken everything where that counts."""
+    return own & c.last[side] != ZERO or (c.elimination != 0 and other == ZERO)
 
 
 @kernel()
@@ -173,8 +180,13 @@ def cells_of(columns: int, *rows: int) -> int:
     return sum(1 << row * columns + column for row in rows for column in range(columns))
 
 
-def constants(rows: int, columns: int, home: Sequence[int], steps: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    """Returns the fields of a configuration: home rows of player 0, and columns and rows that each way goes for it."""
+def constants(
+    rows: int, columns: int, home: Sequence[int], steps: Sequence[tuple[int, int]], elimination: bool = True
+) -> dict[str, Any]:
+    """Returns the fields of a configuration.
+
+    home, steps: rows that player 0 fills, and columns and rows that each way goes for it.
+    """
     shift, inside = np.zeros((2, MOST_WAYS), np.uint64), np.zeros((2, MOST_WAYS), np.uint64)
     for side, up in enumerate((1, -1)):
         for way, (right, ahead) in enumerate(steps):
@@ -189,6 +201,8 @@ def constants(rows: int, columns: int, home: Sequence[int], steps: Sequence[tupl
     return {
         "rows": rows,
         "columns": columns,
+        "elimination": elimination,
+        "pass_action": rows * columns * len(steps),
         "board": cells_of(columns, *range(rows)),
         "start": [cells_of(columns, *home), cells_of(columns, *(rows - 1 - row for row in home))],
         "last": [cells_of(columns, rows - 1), cells_of(columns, 0)],

@@ -24,7 +24,7 @@ import numpy as np
 
 from ucd_envs.boards import forward
 from ucd_envs.boards.bits import ZERO, has
-from ucd_envs.boards.forward import chosen, is_possible, list_moves, movable, moved, set_up, write_planes
+from ucd_envs.boards.forward import chosen, is_possible, is_won, list_moves, movable, moved, set_up, write_planes
 from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     IS_LEGAL,
@@ -44,13 +44,13 @@ from ucd_envs.kernels import (
 )
 from ucd_envs.rng import draw, stepped
 from ucd_envs.rules import Rules
-from ucd_envs.structs import configuration, fields, record
+from ucd_envs.structs import configuration, fields
 
 LEFT, STRAIGHT, RIGHT = 0, 1, 2
 WAYS, STEPS = 3, ((-1, 1), (0, 1), (1, 1))
 """Number of ways, and the columns and rows that each goes for player 0."""
 
-CONFIG = record(*forward.FIELDS)
+CONFIG = forward.CONFIG
 STATE = forward.STATE
 
 
@@ -158,12 +158,6 @@ def ways_of(c, player, own, other):
         movable(c, side, STRAIGHT, own, ~(own | other)),
         movable(c, side, RIGHT, own, ~own),
     )
-
-
-@kernel()
-def is_won(c, side, own, other):
-    """Returns whether a side that has moved has won."""
-    return own & c.last[side] != ZERO or other == ZERO
 
 
 def rules(rows: int = 8, columns: int = 8, filled: int | None = None) -> Rules:

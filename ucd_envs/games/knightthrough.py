@@ -26,7 +26,7 @@ import numpy as np
 
 from ucd_envs.boards import forward
 from ucd_envs.boards.bits import ZERO, has
-from ucd_envs.boards.forward import chosen, is_possible, list_moves, movable, moved, set_up, write_planes
+from ucd_envs.boards.forward import chosen, is_possible, is_won, list_moves, movable, moved, set_up, write_planes
 from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     IS_LEGAL,
@@ -47,14 +47,14 @@ from ucd_envs.kernels import (
 from ucd_envs.rng import draw, stepped
 from ucd_envs.rules import Rules
 from ucd_envs.settings import boolean
-from ucd_envs.structs import configuration, fields, record
+from ucd_envs.structs import configuration, fields
 
 WAYS, STEPS = 4, ((-2, 1), (-1, 2), (1, 2), (2, 1))
 """Number of ways, and the columns and rows that each goes for player 0."""
 LEAST_COLUMNS, LONGEST = 4, 2
 """Columns on which no side with knights is stuck, and most rows of a jump."""
 
-CONFIG = record(*forward.FIELDS, ("elimination", np.int64), ("pass_action", np.int64))
+CONFIG = forward.CONFIG
 STATE = forward.STATE
 
 
@@ -178,12 +178,6 @@ def ways_of(c, player, own):
     )
 
 
-@kernel()
-def is_won(c, side, own, other):
-    """Returns whether a side that has moved has won."""
-    return own & c.last[side] != ZERO or (c.elimination != 0 and other == ZERO)
-
-
 def rules(rows: int = 8, columns: int = 8, filled: int | None = None, elimination: bool = True) -> Rules:
     """Knightthrough on `rows` x `columns` cells, 2 or more rows and 4 or more columns, rows * columns <= 64.
 
@@ -195,20 +189,14 @@ def rules(rows: int = 8, columns: int = 8, filled: int | None = None, eliminatio
     elimination = boolean("elimination", elimination)
     names = forward.Names(rows, columns, STEPS)
     before_last = columns * sum(rows - 2 - row for row in range(filled))
-    pass_action = WAYS * rows * columns
     return Rules(
         name="knightthrough_v0",
         settings={"rows": rows, "columns": columns, "filled": filled, "elimination": elimination},
         players=2,
-        actions=pass_action + (not elimination),
+        actions=WAYS * rows * columns + (not elimination),
         # Player 1 makes the last move where player 0 passes to the end.
         max_plies=2 * before_last + (1 if elimination else 2),
-        config=configuration(
-            CONFIG,
-            **forward.constants(rows, columns, range(filled), STEPS),
-            elimination=elimination,
-            pass_action=pass_action,
-        ),
+        config=configuration(CONFIG, **forward.constants(rows, columns, range(filled), STEPS, elimination)),
         state_bytes=STATE.itemsize,
         key_words=2,
         planes=(rows, columns, forward.PLANES),

@@ -32,6 +32,7 @@ from ucd_envs.boards.forward import (
     chosen,
     gained,
     is_possible,
+    is_won,
     list_moves,
     movable,
     moved,
@@ -59,7 +60,7 @@ from ucd_envs.kernels import (
 from ucd_envs.rng import draw, stepped
 from ucd_envs.rules import Rules
 from ucd_envs.settings import boolean
-from ucd_envs.structs import configuration, fields, record
+from ucd_envs.structs import configuration, fields
 
 LEFT, STEP, RIGHT, DOUBLE = 0, 1, 2, 3
 WAYS, STEPS = 4, ((-1, 1), (0, 1), (1, 1), (0, 2))
@@ -67,7 +68,7 @@ WAYS, STEPS = 4, ((-1, 1), (0, 1), (1, 1), (0, 2))
 HOME, LEAST_ROWS, LONGEST = 1, 4, 2
 """Row where player 0 begins, least rows of a board, and most rows of a move."""
 
-CONFIG = record(*forward.FIELDS, ("pass_action", np.int64))
+CONFIG = forward.CONFIG
 STATE = forward.STATE
 
 
@@ -201,12 +202,6 @@ def ways_of(c, player, own, other):
 
 
 @kernel()
-def is_won(c, side, own, other):
-    """Returns whether a side that has moved has won."""
-    return own & c.last[side] != ZERO or other == ZERO
-
-
-@kernel()
 def is_over(c, side, own, other):
     """Returns whether a side that has moved has won, or both are blocked."""
     if is_won(c, side, own, other):
@@ -226,15 +221,14 @@ def rules(rows: int = 8, columns: int = 8, corrected: bool = False) -> Rules:
     if not corrected:
         constants["inside"][1, DOUBLE] = 0
     names = forward.Names(rows, columns, STEPS)
-    pass_action = WAYS * rows * columns
     return Rules(
         name="pawn_whopping_v0",
         settings={"rows": rows, "columns": columns, "corrected": corrected},
         players=2,
-        actions=pass_action + 1,
+        actions=WAYS * rows * columns + 1,
         # A pass is never answered by a pass: of two plies one is a move.
         max_plies=2 * (2 * columns * (rows - 2 - HOME) + 1),
-        config=configuration(CONFIG, **constants, pass_action=pass_action),
+        config=configuration(CONFIG, **constants),
         state_bytes=STATE.itemsize,
         key_words=2,
         planes=(rows, columns, forward.PLANES),
