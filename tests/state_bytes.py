@@ -34,6 +34,9 @@ GAMES = (
     ("go", {"size": 5}),
     ("go", {"size": 4, "ko": "situational", "suicide": True}),
     ("go", {"size": 9, "ko": "positional", "mercy": 20}),
+    ("breakthrough", {"rows": 5, "columns": 4}),
+    ("knightthrough", {"rows": 5, "columns": 4, "elimination": False}),
+    ("pawn_whopping", {"rows": 6, "columns": 4, "corrected": True}),
 )
 SMALL = (-2, -1, 0, 1, 2, 3, 7, 255)
 

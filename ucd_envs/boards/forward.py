@@ -159,7 +159,7 @@ def is_possible(c, s, longest, may_pass):
 def checked_size(rows: Any, columns: Any, least_rows: int, least_columns: int) -> tuple[int, int]:
     """Returns the numbers of rows and columns. Raises TypeError or ValueError for others than a word has room for."""
     rows = integer("rows", rows, least_rows, MOST_CELLS // least_columns)
-    columns = integer("columns", columns, least_columns, MOST_COLUMNS)
+    columns = integer("columns", columns, least_columns, min(MOST_COLUMNS, MOST_CELLS // least_rows))
     if rows * columns > MOST_CELLS:
         raise ValueError(f"rows * columns must be at most {MOST_CELLS}, but {rows} * {columns} is {rows * columns}")
     return rows, columns

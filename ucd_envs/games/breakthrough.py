@@ -24,7 +24,7 @@ import numpy as np
 
 from ucd_envs.boards import forward
 from ucd_envs.boards.bits import ZERO, has
-from ucd_envs.boards.forward import chosen, is_possible, is_won, list_moves, movable, moved, set_up, write_planes
+from ucd_envs.boards.forward import chosen, is_won, list_moves, movable, moved
 from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     IS_LEGAL,
@@ -57,7 +57,7 @@ STATE = forward.STATE
 @kernel(RESET)
 def reset(config, state):
     """Sets up both sides."""
-    set_up(fields(config, CONFIG), fields(state, STATE))
+    forward.set_up(fields(config, CONFIG), fields(state, STATE))
 
 
 @kernel(LEGAL_ACTIONS)
@@ -137,7 +137,7 @@ def playout_action(config, state, rng):
 @kernel(OBSERVE)
 def observe(config, state, player, planes):
     """Writes own pieces, the other's pieces, and whether the observer is to move, the bottom row first."""
-    write_planes(fields(config, CONFIG), fields(state, STATE), player, planes)
+    forward.write_planes(fields(config, CONFIG), fields(state, STATE), player, planes)
 
 
 @kernel(VALIDATE)
@@ -146,7 +146,7 @@ def validate(config, state):
     c, s = fields(config, CONFIG), fields(state, STATE)
     last, rival = np.uint64((s.ply + 1) % 2), np.uint64(s.ply % 2)
     over = is_won(c, last, s.pieces[last], s.pieces[rival])
-    return is_possible(c, s, 1, False) and s.pieces[last] != ZERO and s.player == (OVER if over else s.ply % 2)
+    return forward.is_possible(c, s, 1, False) and s.pieces[last] != ZERO and s.player == (OVER if over else s.ply % 2)
 
 
 @kernel()

@@ -26,7 +26,7 @@ import numpy as np
 
 from ucd_envs.boards import forward
 from ucd_envs.boards.bits import ZERO, has
-from ucd_envs.boards.forward import chosen, is_possible, is_won, list_moves, movable, moved, set_up, write_planes
+from ucd_envs.boards.forward import chosen, is_won, list_moves, movable, moved
 from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     IS_LEGAL,
@@ -61,7 +61,7 @@ STATE = forward.STATE
 @kernel(RESET)
 def reset(config, state):
     """Sets up both sides."""
-    set_up(fields(config, CONFIG), fields(state, STATE))
+    forward.set_up(fields(config, CONFIG), fields(state, STATE))
 
 
 @kernel(LEGAL_ACTIONS)
@@ -151,7 +151,7 @@ def playout_action(config, state, rng):
 @kernel(OBSERVE)
 def observe(config, state, player, planes):
     """Writes own knights, the other's knights, and whether the observer is to move, the bottom row first."""
-    write_planes(fields(config, CONFIG), fields(state, STATE), player, planes)
+    forward.write_planes(fields(config, CONFIG), fields(state, STATE), player, planes)
 
 
 @kernel(VALIDATE)
@@ -163,7 +163,7 @@ def validate(config, state):
     if s.pieces[last] == ZERO and (c.elimination or s.pieces[rival] == ZERO):
         return False
     over = is_won(c, last, s.pieces[last], s.pieces[rival])
-    return is_possible(c, s, LONGEST, False) and s.player == (OVER if over else s.ply % 2)
+    return forward.is_possible(c, s, LONGEST, False) and s.player == (OVER if over else s.ply % 2)
 
 
 @kernel()

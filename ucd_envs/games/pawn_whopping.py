@@ -27,19 +27,7 @@ import numpy as np
 
 from ucd_envs.boards import forward
 from ucd_envs.boards.bits import ZERO, has
-from ucd_envs.boards.forward import (
-    all_of,
-    chosen,
-    gained,
-    is_possible,
-    is_won,
-    list_moves,
-    movable,
-    moved,
-    rotated,
-    set_up,
-    write_planes,
-)
+from ucd_envs.boards.forward import all_of, chosen, is_won, list_moves, movable, moved, rotated
 from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     IS_LEGAL,
@@ -75,7 +63,7 @@ STATE = forward.STATE
 @kernel(RESET)
 def reset(config, state):
     """Sets up both sides."""
-    set_up(fields(config, CONFIG), fields(state, STATE))
+    forward.set_up(fields(config, CONFIG), fields(state, STATE))
 
 
 @kernel(LEGAL_ACTIONS)
@@ -173,7 +161,7 @@ def playout_action(config, state, rng):
 @kernel(OBSERVE)
 def observe(config, state, player, planes):
     """Writes own pawns, the other's pawns, and whether the observer is to move, the bottom row first."""
-    write_planes(fields(config, CONFIG), fields(state, STATE), player, planes)
+    forward.write_planes(fields(config, CONFIG), fields(state, STATE), player, planes)
 
 
 @kernel(VALIDATE)
@@ -182,10 +170,10 @@ def validate(config, state):
     c, s = fields(config, CONFIG), fields(state, STATE)
     last, rival = np.uint64((s.ply + 1) % 2), np.uint64(s.ply % 2)
     # The first ply is a move, and so is one of any two in sequence.
-    if s.pieces[last] == ZERO or s.ply > 2 * (gained(c, s, 0) + gained(c, s, 1)):
+    if s.pieces[last] == ZERO or s.ply > 2 * (forward.gained(c, s, 0) + forward.gained(c, s, 1)):
         return False
     over = is_over(c, last, s.pieces[last], s.pieces[rival])
-    return is_possible(c, s, LONGEST, True) and s.player == (OVER if over else s.ply % 2)
+    return forward.is_possible(c, s, LONGEST, True) and s.player == (OVER if over else s.ply % 2)
 
 
 @kernel()
