@@ -95,7 +95,9 @@ def facts(env: Any) -> dict[str, Any]:
 def occupy_twice(name: str) -> list[int]:
     """Moves of which the last is illegal: a cell that is taken, a column that is full, a face of the die, or a stone
     of the other player."""
-    return {"connect_four_v0": [0] * 7, "pig_v0": [0, 5], "einstein_v0": [15, 15]}.get(name, [8, 8])
+    moves = {"connect_four_v0": [0] * 7, "pig_v0": [0, 5], "einstein_v0": [15, 15]}
+    moves |= {"breakthrough_v0": [25, 25], "knightthrough_v0": [5, 5], "pawn_whopping_v0": [33, 33]}
+    return moves.get(name, [8, 8])
 
 
 def in_situation(configuration: Configuration, which: str, situation: str, **more: Any) -> Any:
