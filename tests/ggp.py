@@ -61,6 +61,7 @@ def pieces(state: State) -> dict[str, str]:
 
 
 RECORDED = {
+    "breakthrough": Recorded("breakthrough", {}, colours),
     "capture_the_king": Recorded("capture_the_king", {}, pieces),
     "connect4": Recorded("connect_four", {}, columns),
     "connectfour_8x6": Recorded("connect_four", {"columns": 8}, columns),
@@ -68,6 +69,9 @@ RECORDED = {
     "pentago_2008": Recorded("pentago", {}, colours),
     "quarto": Recorded("quarto", {}, patterns),
     "othello_comp2007": Recorded("othello", {}, colours),
+    "knightthrough": Recorded("knightthrough", {}, colours),
+    "pawn_whopping": Recorded("pawn_whopping", {}, colours),
+    "pawn_whopping_corrected": Recorded("pawn_whopping", {"corrected": True}, colours),
 }
 """By the name of the file."""
 

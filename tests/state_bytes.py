@@ -39,6 +39,9 @@ GAMES = (
     ("quarto", {}),
     ("crisscross", {}),
     ("crisscross", {"plies": 99}),
+    ("breakthrough", {"rows": 5, "columns": 4}),
+    ("knightthrough", {"rows": 5, "columns": 4, "elimination": False}),
+    ("pawn_whopping", {"rows": 6, "columns": 4, "corrected": True}),
 )
 SMALL = (-2, -1, 0, 1, 2, 3, 7, 255)
 

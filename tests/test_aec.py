@@ -103,9 +103,12 @@ def occupy_twice(configuration: Configuration) -> list[int]:
     if name in FIRST_TWICE:
         return ucd_envs.make_rules(name, **settings).initial_state().legal_actions()[:1] * 2
     moves = {
+        "breakthrough_v0": [25, 25],
         "connect_four_v0": [0] * 7,
         "crisscross_v0": [15, 15],
         "einstein_v0": [15, 15],
+        "knightthrough_v0": [5, 5],
+        "pawn_whopping_v0": [33, 33],
         "pig_v0": [0, 5],
         "quarto_v0": [20, 20],
     }

@@ -47,9 +47,8 @@ REACHABLE, SMALL = 3000, 25
 """Number of states that are enumerated, breadth first, in games with at most SMALL actions: all states of the small ones. A
 third of it in the others, where it still ends at the second or third move."""
 SEEN_IN_FULL = {
-    *("capture_the_king_v0", "connect_four_v0", "crisscross_v0", "go_v0", "havannah_v0", "hex_v0", "leftright_v0"),
-    *("othello_v0", "pentago_v0", "quarto_v0"),
-    "tic_tac_toe_v0",
+    *("breakthrough_v0", "capture_the_king_v0", "connect_four_v0", "crisscross_v0", "go_v0", "havannah_v0", "hex_v0"),
+    *("knightthrough_v0", "leftright_v0", "othello_v0", "pawn_whopping_v0", "pentago_v0", "quarto_v0", "tic_tac_toe_v0"),
 }
 """Games whose whole position can be read off observations, mover, ply and legal actions."""
 CONFIGURATIONS = [(name, settings) for name in registry.available() for settings in registry.examples(name)]
