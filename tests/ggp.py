@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ucd_envs import State
+from ucd_envs.games import merrills
 from ucd_envs.pictures import stones
 
 DATA = Path(__file__).resolve().parent / "data" / "ggp"
@@ -31,6 +32,16 @@ def columns(state: State) -> dict[str, list[str]]:
     return {f"col{column + 1}": [str(stone - 1) for stone in line if stone] for column, line in enumerate(board.T)}
 
 
+def points(state: State) -> dict[str, str]:
+    """The owner of each man of Merrills by the name of its point."""
+    board = stones(state)
+    return {
+        name: str(board[7 - int(cell[1]), ord(cell[0]) - ord("a")] - 1)
+        for name, cell in zip(merrills.NAMES, merrills.GRID, strict=True)
+        if board[7 - int(cell[1]), ord(cell[0]) - ord("a")]
+    }
+
+
 class Recorded(NamedTuple):
     """A game of the collection and its form here."""
 
@@ -43,6 +54,7 @@ class Recorded(NamedTuple):
 RECORDED = {
     "connect4": Recorded("connect_four", {}, columns),
     "connectfour_8x6": Recorded("connect_four", {"columns": 8}, columns),
+    "merrills": Recorded("merrills", {}, points),
 }
 """By the name of the file."""
 

@@ -36,8 +36,8 @@ MOST_RULES = 256
 """Number of configurations kept in memory, the most recently used ones."""
 
 OWN_GAMES = (
-    *("connect_four_v0", "einstein_v0", "go_v0", "havannah_v0", "hex_v0", "leftright_v0", "pig_v0", "tic_tac_toe_v0"),
-    "twenty_forty_eight_v0",
+    *("connect_four_v0", "einstein_v0", "go_v0", "havannah_v0", "hex_v0", "leftright_v0", "merrills_v0", "pig_v0"),
+    *("tic_tac_toe_v0", "twenty_forty_eight_v0"),
 )
 
 _builders: dict[str, Builder | str] = {name: f"ucd_envs.games.{name.rpartition('_v')[0]}" for name in OWN_GAMES}
