@@ -49,7 +49,7 @@ third of it in the others, where it still ends at the second or third move."""
 SEEN_IN_FULL = {"connect_four_v0", "go_v0", "havannah_v0", "hex_v0", "leftright_v0", "tic_tac_toe_v0"}
 """Games whose whole position can be read off observations, mover, ply and legal actions."""
 CONFIGURATIONS = [(name, settings) for name in registry.available() for settings in registry.examples(name)]
-CONFIGURATIONS += [("write_a_game:rules", {"rows": rows, "columns": columns}) for rows, columns in ((3, 2), (5, 4), (8, 8))]
+CONFIGURATIONS += [("write_a_game:rules", {"rows": rows, "columns": columns}) for rows, columns in ((2, 2), (3, 4), (8, 8))]
 """With a game of five kernels by its reference, that of the examples."""
 GARBAGE = 0xA5
 NO_TRACE = np.empty(0, np.int32)

@@ -420,7 +420,9 @@ def rules(tournament: bool = False) -> Rules:
         found = [NAMED.get(end) for end in ends]
         removing = bool(fields(state.array(), STATE).removing)
         if None in found or (sign and (len(found) == 2 or (sign == "x") != removing)):
-            raise ValueError(f"{shown(text)} is no move here: expected one such as {action_name(state, state.legal_actions()[0])}")
+            raise ValueError(
+                f"{shown(text)} is no move here: expected one such as {action_name(state, state.legal_actions()[0])}"
+            )
         return found[0] if len(found) == 1 else POINTS + POINTS * found[0] + found[1]
 
     return Rules(
