@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ucd_envs import State
-from ucd_envs.games import merrills
+from ucd_envs.boards import mills
 from ucd_envs.pictures import stones
 
 DATA = Path(__file__).resolve().parent / "data" / "ggp"
@@ -35,11 +35,7 @@ def columns(state: State) -> dict[str, list[str]]:
 def points(state: State) -> dict[str, str]:
     """The owner of each man of Merrills by the name of its point."""
     board = stones(state)
-    return {
-        name: str(board[7 - int(cell[1]), ord(cell[0]) - ord("a")] - 1)
-        for name, cell in zip(merrills.NAMES, merrills.GRID, strict=True)
-        if board[7 - int(cell[1]), ord(cell[0]) - ord("a")]
-    }
+    return {name: str(board[place] - 1) for name, place in zip(mills.NAMES, mills.PLACES, strict=True) if board[place]}
 
 
 class Recorded(NamedTuple):

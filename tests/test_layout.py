@@ -25,7 +25,8 @@ INTERFACE = {
     "ucd_envs.structs",
     "ucd_envs.tables",
 }
-BOARDS = {"ucd_envs.boards", *(f"ucd_envs.boards.{name}" for name in ("chains", "hexagon", "rings", "rows", "tiles"))}
+SHARED = ("bits", "chains", "hexagon", "mills", "rings", "rows", "tiles")
+BOARDS = {"ucd_envs.boards", *(f"ucd_envs.boards.{name}" for name in SHARED)}
 """What games of one kind share; it knows no game."""
 SOURCES = sorted([*ROOT.glob("ucd_envs/**/*.py"), *ROOT.glob("ucd_planners/**/*.py")])
 GAMES = sorted(path for path in ROOT.glob("ucd_envs/games/*.py") if path.name != "__init__.py")

@@ -107,7 +107,8 @@ class Rules:
     tiling: str | None = None
     """Drawing of boards: "square", "hexagonal", "hexagon" (of hexagonal cells), "points" (stones on crossings, the first row
     at the bottom), "column" (stones fall), "track" (a line of steps), "tiles" (numbers 2**k), "numbered" (stones with
-    numbers) or "checkered" (the first row at the bottom). None for a game that only lists its moves."""
+    numbers), "checkered" (the first row at the bottom) or "rings" (nine men's morris). None for a game that only lists its
+    moves."""
     drawing: Callable[[State], str] | None = None
     """Returns a board as text, for a game without a tiling. None itself for a game that has none."""
     rewards: tuple[float, float] = (-1.0, 1.0)

@@ -15,25 +15,38 @@ Moves    24 * from + to + 24; the point alone for a man put down or removed; 600
 Source   the rulesheet "merrills" of the Dresden server for General Game Playing, 2010. Nine men's morris is a draw:
          Gasser, Solving Nine Men's Morris, 1996.
 
-choice                    here                  with tournament=True            elsewhere
-enemy men all in mills    none is removed       any is removed                  as in tournaments
-a player without a move   passes                loses                           as in tournaments
-long games                60 plies              a draw after 200 turns          a draw at the third repetition, or after 50 moves
-                                                                                without a mill
-payoff                    men count             win 1, draw 1/2, loss 0         as in tournaments
+choice                    here               tournament=True           elsewhere
+enemy men all in mills    none is removed    any is removed            as in tournaments
+a player without a move   passes             loses                     as in tournaments
+long games                end at ply 60      a draw after 200 turns    a draw at the third repetition or after 50 moves
+                                                                       without a mill
+payoff                    men count          win, draw or loss         as in tournaments
 
-A turn is a man put down or moved, with the removal that follows. Counting turns, as OpenSpiel does, needs no history of
-positions, so that a position and its ply decide the future.
+A turn is a man put down or moved, with the removal that follows. Draws are by turns, as in OpenSpiel, since a rule of
+repetition needs a history: so men, hands and the ply decide the future.
 """
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
 from ucd_envs.boards.bits import ONE, ZERO, bit, first, has, nth
+from ucd_envs.boards.mills import (
+    ALL,
+    MILLS,
+    NAMED,
+    NAMES,
+    PLACES,
+    POINTS,
+    SIDE,
+    completes,
+    completions,
+    in_mills,
+    neighbours,
+    set_of,
+)
 from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     IS_LEGAL,
@@ -56,28 +69,27 @@ from ucd_envs.rules import Rules, State
 from ucd_envs.settings import boolean, shown
 from ucd_envs.structs import configuration, fields, popcount, record
 
-POINTS, MEN, FEWEST = 24, 9, 3
-"""Points of the board, men of a player at the start, and fewest that do not lose."""
+MEN, FEWEST = 9, 3
+"""Men of a player at the start, and fewest that do not lose."""
 PASS = POINTS + POINTS * POINTS
 PLIES, TURNS, REMOVALS = 60, 200, 13
 """Longest games: in plies, in turns of a tournament, and its most removals, since the second player to lose a seventh man
 does not live to see it."""
-SIDE, STEP_BITS = 7, 8
+STEP_BITS = 8
 OWN, OTHER, POINT, MINE, REMOVING, HANDS, STEP = 0, 1, 2, 3, 4, 5, 13
 """Planes: men, points, whether the observer is to move, whether a removal is next, bits of both hands, and of the ply."""
 PLANES = STEP + STEP_BITS
-ALL = np.uint64(2**POINTS - 1)
 U24, U32, U48, U52, U56, U57 = (np.uint64(n) for n in (24, 32, 48, 52, 56, 57))
 
 CONFIG = record(
     ("tournament", np.int64),
-    ("adjacent", np.uint64, (POINTS,)),
+    ("neighbours", np.uint64, (POINTS,)),
     ("pairs", np.uint64, (POINTS, 2)),
-    ("mills", np.uint64, (16,)),
+    ("mills", np.uint64, (len(MILLS),)),
     ("cell", np.uint8, (POINTS,)),
 )
-"""Sets of points: `adjacent` to a point; `pairs`, which are mills together with it; all `mills`. `cell`: of a point in
-observations."""
+"""Sets of points: `neighbours` of a point; `pairs`, which are mills together with it; all `mills`. `cell`: of a point on the
+grid."""
 STATE = record(
     *((name, np.int32) for name in ("player", "ply", "turn", "removing")),
     ("hands", np.int32, (2,)),
@@ -225,9 +237,9 @@ def observe(config, state, player, planes):
         for place in range(STEP_BITS):
             planes[at + STEP + place] = s.ply >> place & 1
     for point in range(POINTS):
-        at = np.int64(c.cell[point]) * PLANES
-        planes[at + OWN], planes[at + OTHER] = has(s.men[player], point), has(s.men[1 - player], point)
-        planes[at + POINT] = 1
+        here = np.int64(c.cell[point]) * PLANES
+        planes[here + OWN], planes[here + OTHER] = has(s.men[player], point), has(s.men[1 - player], point)
+        planes[here + POINT] = 1
 
 
 @kernel(VALIDATE)
@@ -252,31 +264,22 @@ def validate(config, state):
         return False
     if c.tournament and s.turn != turns % 2:
         return False
-    if s.removing and in_mills(c, s.men[s.turn]) == ZERO:
+    if s.removing and in_mills(c.mills, s.men[s.turn]) == ZERO:
         return False
     return s.player == (OVER if is_over(c, s) else s.turn)
 
 
 @kernel()
-def in_mills(c, men):
-    """Returns those of a player's men that stand in mills."""
-    found = ZERO
-    for mill in c.mills:
-        found |= mill if men & mill == mill else ZERO
-    return found
-
-
-@kernel()
 def removable(c, men):
     """Returns the enemy men that may be removed."""
-    free = men & ~in_mills(c, men)
+    free = men & ~in_mills(c.mills, men)
     return men if c.tournament and free == ZERO else free
 
 
 @kernel()
 def reach(c, own, other, man):
     """Returns the empty points to which a man may move."""
-    return (ALL if popcount(own) == FEWEST else c.adjacent[man]) & ~(own | other)
+    return (ALL if popcount(own) == FEWEST else c.neighbours[man]) & ~(own | other)
 
 
 @kernel()
@@ -303,8 +306,7 @@ def after(c, own, other, hand, removing, action):
         target, left = moved % U24, np.int64(hand)
         own &= ~bit(moved // U24)
     own |= bit(target)
-    first_pair, second_pair = c.pairs[target, 0], c.pairs[target, 1]
-    return own, other, left, own & first_pair == first_pair or own & second_pair == second_pair
+    return own, other, left, completes(c.pairs[target], own)
 
 
 @kernel()
@@ -352,58 +354,24 @@ def chosen(c, own, other, hand, removing, bits):
         return POINTS + POINTS * nth(own, which // count) + nth(empty, which % count)
     ways, men = 0, own
     while men:
-        ways += popcount(c.adjacent[np.uint64(first(men))] & empty)
+        ways += popcount(c.neighbours[np.uint64(first(men))] & empty)
         men &= men - ONE
     if ways == 0:
         return np.int64(PASS)
     which, men = np.int64(bits * np.uint64(ways) >> U32), own
     while True:
         man = np.uint64(first(men))
-        targets = c.adjacent[man] & empty
-        count = np.int64(popcount(targets))
-        if which < count:
+        targets = c.neighbours[man] & empty
+        own_ways = np.int64(popcount(targets))
+        if which < own_ways:
             return POINTS + POINTS * np.int64(man) + nth(targets, which)
-        which -= count
+        which -= own_ways
         men &= men - ONE
-
-
-GRID = "a7 d7 g7 b6 d6 f6 c5 d5 e5 a4 b4 c4 e4 f4 g4 c3 d3 e3 b2 d2 f2 a1 d1 g1".split()
-"""Points by column and row."""
-
-
-def place(point: int) -> tuple[int, int]:
-    """Returns column and row of a point, from -3 to 3, the middle of the board being 0, 0."""
-    return ord(GRID[point][0]) - ord("d"), int(GRID[point][1]) - 4
-
-
-def point_name(point: int) -> str:
-    """Returns a point as square and direction, such as "Ose"."""
-    column, row = place(point)
-    return "IMO"[max(abs(column), abs(row)) - 1] + "sn"[row > 0] * (row != 0) + "we"[column > 0] * (column != 0)
-
-
-NAMES = [point_name(point) for point in range(POINTS)]
-NAMED = {name.lower(): point for names in (NAMES, GRID) for point, name in enumerate(names)}
-ACROSS = sorted(range(POINTS), key=lambda point: (place(point)[0], point))
-MILLS = [points[start : start + 3] for points in (range(POINTS), ACROSS) for start in range(0, POINTS, 3)]
-"""Mills as points in order: those along rows, then those along columns."""
-
-
-def points_of(*points: int) -> int:
-    """Returns points as a set of bits."""
-    return sum(1 << point for point in points)
 
 
 def rules(tournament: bool = False) -> Rules:
     """Merrills as the rulesheet has it, or the nine men's morris of tournaments. Raises TypeError for anything but a bool."""
     tournament = boolean("tournament", tournament)
-    adjacent = [0] * POINTS
-    pairs: list[list[int]] = [[] for _ in range(POINTS)]
-    for a, b, c in MILLS:
-        for one, other in ((a, b), (b, a), (b, c), (c, b)):
-            adjacent[one] |= 1 << other
-        for point in (a, b, c):
-            pairs[point].append(points_of(a, b, c) & ~(1 << point))
 
     def action_name(state: State, action: int) -> str:
         if action == PASS:
@@ -416,14 +384,15 @@ def rules(tournament: bool = False) -> Rules:
         written = text.lower()
         if written == "pass":
             return PASS
-        sign, ends = written[:1] if written[:1] in ("+", "x") else "", re.split("[->]", written.lstrip("+x"), maxsplit=1)
-        found = [NAMED.get(end) for end in ends]
-        removing = bool(fields(state.array(), STATE).removing)
-        if None in found or (sign and (len(found) == 2 or (sign == "x") != removing)):
-            raise ValueError(
-                f"{shown(text)} is no move here: expected one such as {action_name(state, state.legal_actions()[0])}"
-            )
-        return found[0] if len(found) == 1 else POINTS + POINTS * found[0] + found[1]
+        man, arrow, target = written.replace("-", ">").partition(">")
+        if arrow and man in NAMED and target in NAMED:
+            return POINTS + POINTS * NAMED[man] + NAMED[target]
+        # A point alone needs no sign.
+        point = man.removeprefix("+x"[fields(state.array(), STATE).removing])
+        if arrow or point not in NAMED:
+            named = action_name(state, state.legal_actions()[0])
+            raise ValueError(f"{shown(text)} is no move here: expected one such as {named}")
+        return NAMED[point]
 
     return Rules(
         name="merrills_v0",
@@ -434,10 +403,10 @@ def rules(tournament: bool = False) -> Rules:
         config=configuration(
             CONFIG,
             tournament=tournament,
-            adjacent=adjacent,
-            pairs=pairs,
-            mills=[points_of(*mill) for mill in MILLS],
-            cell=[(3 - row) * SIDE + 3 + column for column, row in map(place, range(POINTS))],
+            neighbours=neighbours(),
+            pairs=completions(),
+            mills=[set_of(mill) for mill in MILLS],
+            cell=[row * SIDE + column for row, column in PLACES],
         ),
         state_bytes=STATE.itemsize,
         key_words=1,

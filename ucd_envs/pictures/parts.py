@@ -15,6 +15,7 @@ from ucd_envs.pictures.scene import (
     LINE,
     PAPER,
     PLAYERS,
+    WHITE,
     Box,
     Cell,
     Colour,
@@ -29,6 +30,8 @@ from ucd_envs.rules import State
 
 EDGE = 0.5
 """Width of the border for coordinates, in cells, beside a board of texts."""
+NAMED = {BLACK: "Black", WHITE: "White"}
+"""Names of players by the colour of their stones; others are named as agents."""
 LETTER, LONGEST_LINE = 0.36, 72
 """Width of a letter in line heights, and letters of a line, in descriptions by words."""
 
@@ -38,7 +41,7 @@ def scene(
 ) -> Scene:
     """Returns a scene with its captions."""
     players = state.rules.players
-    names = ("Black", "White") if colours[0] == BLACK else tuple(f"player_{player}" for player in range(players))
+    names = tuple(NAMED.get(colours[player % len(colours)], f"player_{player}") for player in range(players))
     player = subject(state) if players > 1 else None
     return Scene(
         across,
@@ -69,6 +72,7 @@ def coordinates(cells: list[list[Cell]]) -> tuple[Label, ...]:
 
 
 def flat(cells: list[list[Cell]]) -> tuple[Cell, ...]:
+    """Returns all cells, row by row."""
     return tuple(cell for row in cells for cell in row)
 
 

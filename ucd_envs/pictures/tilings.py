@@ -11,7 +11,7 @@ import numpy as np
 from ucd_envs.boards.points import LETTERS
 from ucd_envs.pictures.observation import STONES, name_of, seen, stones, victory_of
 from ucd_envs.pictures.parts import EDGE, LETTER, coordinates, flat, lattice, letters, scene, square_cells, table, told
-from ucd_envs.pictures.pieces import checkered
+from ucd_envs.pictures.pieces import checkered, rings
 from ucd_envs.pictures.scene import (
     BLACK,
     BLUE,
@@ -225,4 +225,5 @@ TILINGS: dict[str, Callable[[State], Scene]] = {
     "tiles": _tiles,
     "numbered": _numbered,
     "checkered": checkered,
+    "rings": rings,
 }
