@@ -1,13 +1,12 @@
-"""Breakthrough, a game in one file: five kernels, and an environment and a planner that play it.
+"""Clobber, a game in one file: five kernels, and an environment and a planner that play it.
 
-Board    rows x columns cells, 3x2 to 16x16; each player's pieces fill the two rows next to its side, or one row on a board
-         of less than six rows.
-Players  two; player 0 begins at the top and moves down.
-Turn     a piece moves one row forward: straight to an empty cell, or diagonally to a cell without an own piece, where it
-         captures an enemy piece.
-End      when a piece reaches the last row or a side has no piece left: the mover wins.
-Moves    ((row * columns + column) * 6 + direction) * 2 + capture; directions 0 to 2 go down, 3 to 5 up, from left to right.
-Source   Troyka, 2000; numbered and written as in OpenSpiel.
+Board    rows x columns cells, 2x2 to 16x16, full of stones: those of both players alternate like the colours of a chessboard,
+         and player 0 has the one in the lower left corner.
+Players  two; player 0 begins.
+Turn     a stone moves to the next cell of its row or column, where it removes an enemy stone.
+End      when no stone can move any more: the player who moved last wins.
+Moves    (row * columns + column) * 4 + direction; the directions 0 to 3 are up, right, down and left.
+Source   Albert, Grossman, Nowakowski and Wolfe, 2005; numbered and written as in OpenSpiel.
 
 From any folder: `ucd match --game "write_a_game:rules"` where this file can be imported.
 """
@@ -23,53 +22,56 @@ from ucd_envs.settings import integer
 from ucd_envs.structs import configuration, fields, record
 
 SIDE, EMPTY = 16, 2
+STEPS = ((-1, 0), (0, 1), (1, 0), (0, -1))
+"""Rows down and columns to the right, by direction."""
 CONFIG = record(("rows", np.int64), ("columns", np.int64))
-STATE = record(("player", np.int32), ("ply", np.int32), ("pieces", np.int32, (2,)), ("cells", np.uint8, (SIDE * SIDE,)))
-"""The first two fields belong to every game: the player to move, -1 when the game is over, and the number of moves played."""
+STATE = record(("player", np.int32), ("ply", np.int32), ("cells", np.uint8, (SIDE + 2, SIDE + 2)))
+"""The first two fields belong to every game: the player to move, -1 when the game is over, and the number of moves played.
+A cell is 0, 1 or EMPTY, and the board begins at row 1 and column 1, since empty cells surround it."""
 
 
 @kernel(RESET)
 def reset(config, state):
-    """Sets both players' pieces in their rows."""
+    """Sets the stones of both players."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     s.player = s.ply = 0
-    filled = 2 if c.rows > 5 else 1
-    s.pieces[0] = s.pieces[1] = filled * c.columns
-    for cell in range(SIDE * SIDE):
-        row = cell // c.columns
-        s.cells[cell] = 0 if row < filled else 1 if c.rows - filled <= row < c.rows else EMPTY
+    for row, column in np.ndindex(SIDE + 2, SIDE + 2):
+        is_on_board = 1 <= row <= c.rows and 1 <= column <= c.columns
+        s.cells[row, column] = (c.rows - row + column - 1) % 2 if is_on_board else EMPTY
 
 
 @kernel(LEGAL_ACTIONS)
 def legal_actions(config, state, actions):
-    """Lists the legal steps of all pieces."""
+    """Lists the legal moves of all stones."""
     c, s = fields(config, CONFIG), fields(state, STATE)
-    count, cell, player, columns = 0, 0, s.player, c.columns
-    for _ in range(c.rows if player >= 0 else 0):
-        for column in range(columns):
-            if s.cells[cell] == player:
-                ahead = cell + (1 - 2 * player) * columns
-                for side in range(-1, 2):
-                    if 0 <= column + side < columns:
-                        found = s.cells[ahead + side]
-                        if found == EMPTY or (side != 0 and found != player):
-                            actions[count] = (cell * 6 + 3 * player + side + 1) * 2 + (found != EMPTY)
-                            count += 1
+    count, cell, player = 0, 0, s.player
+    for row in range(1, c.rows + 1 if player >= 0 else 0):
+        for column in range(1, c.columns + 1):
+            if s.cells[row, column] == player:
+                for direction in range(4):
+                    down, right = STEPS[direction]
+                    if s.cells[row + down, column + right] == 1 - player:
+                        actions[count] = cell * 4 + direction
+                        count += 1
             cell += 1
     return count
 
 
 @kernel(PLAY)
 def play(config, state, action):
-    """Moves a piece. The game is over when it reaches the last row or has captured the last enemy piece."""
+    """Moves a stone. The game goes on while two enemy stones stand side by side, so that either player could move."""
     c, s = fields(config, CONFIG), fields(state, STATE)
-    player, cell = s.player, action // 12
-    target = cell + (1 - 2 * player) * c.columns + action // 2 % 3 - 1
-    s.pieces[1 - player] -= s.cells[target] != EMPTY
-    s.cells[cell], s.cells[target] = EMPTY, player
+    player, cell = s.player, action // 4
+    row, column = cell // c.columns + 1, cell % c.columns + 1
+    down, right = STEPS[action % 4]
+    s.cells[row, column], s.cells[row + down, column + right] = EMPTY, player
     s.ply += 1
-    is_last = target // c.columns == (1 - player) * (c.rows - 1)
-    s.player = -1 if is_last or s.pieces[1 - player] == 0 else 1 - player
+    s.player = -1
+    for row, column in np.ndindex(c.rows + 1, c.columns + 1):
+        stone = s.cells[row, column]
+        # Only the stones 0 and 1 add up to 1.
+        if stone + s.cells[row, column + 1] == 1 or stone + s.cells[row + 1, column] == 1:
+            s.player = 1 - player
 
 
 @kernel(READ_PAYOFFS)
@@ -81,27 +83,26 @@ def payoffs(config, state, out):
 
 @kernel(KEY)
 def key(config, state, words):
-    """Writes the cells, 32 to a word with two bits each, then the mover."""
+    """Writes the cells, 32 to a word with two bits each. The ply, which is part of every key, tells the mover."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     for i in range(words.size):
         words[i] = 0
     for cell in range(c.rows * c.columns):
-        words[cell // 32] |= np.uint64(s.cells[cell]) << np.uint64(2 * (cell % 32))
-    words[-1] = np.uint64(s.player + 1)
+        stone = np.uint64(s.cells[cell // c.columns + 1, cell % c.columns + 1])
+        words[cell // 32] |= stone << np.uint64(2 * (cell % 32))
 
 
-def rules(rows: int = 8, columns: int = 8) -> Rules:
-    """Breakthrough on a board of 3 to 16 rows and 2 to 16 columns. Raises TypeError or ValueError for other sizes."""
-    rows, columns = integer("rows", rows, 3, SIDE), integer("columns", columns, 2, SIDE)
+def rules(rows: int = 5, columns: int = 6) -> Rules:
+    """Clobber on a board of 2 to 16 rows and columns. Raises TypeError or ValueError for other sizes."""
+    rows, columns = integer("rows", rows, 2, SIDE), integer("columns", columns, 2, SIDE)
 
     def cell_name(row: int, column: int) -> str:
         return f"{chr(ord('a') + column)}{rows - row}"
 
     def action_name(state: State, action: int) -> str:
-        row, column = divmod(action // 12, columns)
-        direction, capture = divmod(action % 12, 2)
-        target = cell_name(row + (1 if direction < 3 else -1), column + direction % 3 - 1)
-        return cell_name(row, column) + target + "*" * capture
+        row, column = divmod(action // 4, columns)
+        down, right = STEPS[action % 4]
+        return cell_name(row, column) + cell_name(row + down, column + right)
 
     def action_named(state: State, text: str) -> int:
         found = [action for action in state.legal_actions() if action_name(state, action) == text.lower()]
@@ -110,14 +111,14 @@ def rules(rows: int = 8, columns: int = 8) -> Rules:
         return found[0]
 
     return Rules(
-        name="breakthrough_v0",
+        name="clobber_v0",
         settings={"rows": rows, "columns": columns},
         players=2,
-        actions=rows * columns * 12,
-        max_plies=2 * (2 if rows > 5 else 1) * columns * (rows - 1),
+        actions=rows * columns * 4,
+        max_plies=rows * columns - 1,
         config=configuration(CONFIG, rows=rows, columns=columns),
         state_bytes=STATE.itemsize,
-        key_words=(rows * columns + 31) // 32 + 1,
+        key_words=(rows * columns + 31) // 32,
         kernels=Kernels(reset, legal_actions, play, payoffs, key),
         action_name=action_name,
         action_named=action_named,
@@ -125,8 +126,8 @@ def rules(rows: int = 8, columns: int = 8) -> Rules:
 
 
 if __name__ == "__main__":
-    ucd_envs.register("breakthrough_v0", rules)
-    env = ucd_envs.make("breakthrough", rows=6, columns=5)
+    ucd_envs.register("clobber_v0", rules)
+    env = ucd_envs.make("clobber", rows=4, columns=5)
     planner = ucd_planners.ucd(d1=1, d2=0, d3=1, c=0.5, playouts=2000, seed=1)
     env.reset()
     for agent in env.agent_iter():

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ucd_envs import State
+from ucd_envs.boards import mills
 from ucd_envs.pictures import stones
 from ucd_envs.pictures.observation import seen
 
@@ -39,6 +40,12 @@ def patterns(state: State) -> dict[str, str]:
         f"{chr(ord('a') + column)}{row + 1}": "".join(map(str, planes[row, column, 2:6]))
         for row, column in zip(*planes[:, :, 0].nonzero(), strict=True)
     }
+
+
+def points(state: State) -> dict[str, str]:
+    """The owner of each man of Merrills by the name of its point."""
+    board = stones(state)
+    return {name: str(board[place] - 1) for name, place in zip(mills.NAMES, mills.PLACES, strict=True) if board[place]}
 
 
 class Recorded(NamedTuple):
@@ -72,6 +79,7 @@ RECORDED = {
     "knightthrough": Recorded("knightthrough", {}, colours),
     "pawn_whopping": Recorded("pawn_whopping", {}, colours),
     "pawn_whopping_corrected": Recorded("pawn_whopping", {"corrected": True}, colours),
+    "merrills": Recorded("merrills", {}, points),
 }
 """By the name of the file."""
 

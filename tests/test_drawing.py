@@ -613,7 +613,7 @@ def test_a_finished_game_without_a_tiling_has_no_legal_moves_in_words() -> None:
 
 
 def test_a_game_of_five_kernels_is_drawn_in_words() -> None:
-    """Breakthrough has no tiling: the words are the game, its legal moves and the player to move."""
+    """Clobber has no tiling: the words are the game, its legal moves and the player to move."""
     start = write_a_game.rules(rows=4, columns=2).initial_state()
     lines = text(start).splitlines()
     assert lines[1:] == ["legal moves: " + " ".join(map(start.action_name, start.legal_actions())), "ply 0: player_0 to move"]

@@ -52,7 +52,7 @@ SEEN_IN_FULL = {
 }
 """Games whose whole position can be read off observations, mover, ply and legal actions."""
 CONFIGURATIONS = [(name, settings) for name in registry.available() for settings in registry.examples(name)]
-CONFIGURATIONS += [("write_a_game:rules", {"rows": rows, "columns": columns}) for rows, columns in ((3, 2), (5, 4), (8, 8))]
+CONFIGURATIONS += [("write_a_game:rules", {"rows": rows, "columns": columns}) for rows, columns in ((2, 2), (3, 4), (8, 8))]
 """With a game of five kernels by its reference, that of the examples."""
 GARBAGE = 0xA5
 NO_TRACE = np.empty(0, np.int32)

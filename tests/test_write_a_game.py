@@ -1,4 +1,4 @@
-"""The example of a game in one file: Breakthrough against OpenSpiel, and all that its five kernels bring."""
+"""The example of a game in one file: Clobber against OpenSpiel, and all that its five kernels bring."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ucd_envs.structs import fields
 from ucd_planners import uct
 
 PATH = Path(write_a_game.__file__)
-BOARDS = [(3, 2), (4, 3), (5, 7), (6, 5), (7, 2), (8, 8), (6, 16)]
+BOARDS = [(2, 2), (3, 4), (5, 6), (7, 2), (8, 8), (6, 16)]
 boards = pytest.mark.parametrize(("rows", "columns"), BOARDS)
 
 
@@ -59,28 +59,33 @@ def test_the_example_is_short() -> None:
 @boards
 def test_random_games_agree_with_openspiel(rows: int, columns: int) -> None:
     """At every ply the end, the mover and the whole legal list, and the returns; actions have the same numbers."""
-    results = lockstep(write_a_game.rules(rows, columns), f"breakthrough(rows={rows},columns={columns})", games=60, seed=1)
-    assert set(results) == {(1.0, -1.0), (-1.0, 1.0)}
+    results = lockstep(write_a_game.rules(rows, columns), f"clobber(rows={rows},columns={columns})", games=60, seed=1)
+    # On 2x2 player 0 wins every game.
+    assert set(results) == ({(1.0, -1.0), (-1.0, 1.0)} if rows * columns > 4 else {(1.0, -1.0)})
 
 
 def test_moves_are_written_as_by_openspiel() -> None:
-    """Captures too."""
-    state, other = (
-        write_a_game.rules(5, 3).initial_state(),
-        pyspiel.load_game("breakthrough(rows=5,columns=3)").new_initial_state(),
-    )
-    choice, captures = np.random.default_rng(2), 0
-    for _ in range(20):
-        while not state.over:
-            for action in state.legal_actions():
-                name = other.action_to_string(action)
-                captures += name.endswith("*")
-                assert state.action_name(action) == name
-            action = int(choice.choice(state.legal_actions()))
-            state = state.after(action)
-            other.apply_action(action)
-        state, other = state.rules.initial_state(), other.get_game().new_initial_state()
-    assert captures > 0
+    """In all four directions."""
+    other = pyspiel.load_game("clobber(rows=5,columns=3)").new_initial_state()
+    state, choice, directions = write_a_game.rules(5, 3).initial_state(), np.random.default_rng(2), set()
+    while not state.over:
+        for action in state.legal_actions():
+            assert state.action_name(action) == other.action_to_string(action)
+            assert state.action_named(state.action_name(action).upper()) == action
+            directions.add(action % 4)
+        action = int(choice.choice(state.legal_actions()))
+        state = state.after(action)
+        other.apply_action(action)
+    assert directions == {0, 1, 2, 3}
+
+
+def test_a_text_that_names_no_move_is_refused() -> None:
+    """Also one of the other player's moves, a capture of an own stone, and a cell alone."""
+    state = write_a_game.rules(2, 3).initial_state()
+    assert state.action_named("a1a2") == 12
+    for name in ("b1a1", "a1b2", "a1", ""):
+        with pytest.raises(ValueError, match=rf"'{name}' is no move here: expected one such as b2c2"):
+            state.action_named(name)
 
 
 @boards
@@ -88,18 +93,42 @@ def test_no_identity_is_broken(rows: int, columns: int) -> None:
     assert ucd_envs.check(write_a_game.rules(rows, columns), states=500, playouts=50).faults == ()
 
 
-@pytest.mark.parametrize("sides", [{"rows": 2}, {"rows": 17}, {"columns": 1}, {"columns": 17}])
+@pytest.mark.parametrize("sides", [{"rows": 1}, {"rows": 17}, {"columns": 1}, {"columns": 17}])
 def test_a_board_out_of_range_is_refused(sides: dict[str, int]) -> None:
     with pytest.raises(ValueError, match=r"\A(rows|columns) must be from \d to 16, not \d+\Z"):
         write_a_game.rules(**sides)
 
 
-def test_the_longest_game_is_not_passed() -> None:
-    """A game in which both sides only move, as far behind as they can, is as long as max_plies allows at most."""
-    state = write_a_game.rules(4, 2).initial_state()
-    while not state.over:
-        state = state.after(state.legal_actions()[0 if state.player == 0 else -1])
-        assert state.ply <= state.rules.max_plies
+def drawn(state: State) -> list[str]:
+    """The rows of a board: x for player 0, o for player 1."""
+    rows, columns = state.rules.settings["rows"], state.rules.settings["columns"]
+    cells = fields(state.array(), write_a_game.STATE).cells[1 : rows + 1, 1 : columns + 1]
+    return ["".join("xo."[cell] for cell in row) for row in cells.tolist()]
+
+
+def test_a_game_ends_where_no_stone_can_move() -> None:
+    """Two stones are left on 2x3, at opposite corners of a square, and the last one to move was player 1."""
+    state = write_a_game.rules(2, 3).initial_state()
+    assert drawn(state) == ["oxo", "xox"]
+    for name, board in (
+        ("b2b1", ["o.o", "xxx"]),
+        ("a2a1", ["..o", "oxx"]),
+        ("c1c2", ["..x", "ox."]),
+        ("a1b1", ["..x", ".o."]),
+    ):
+        assert not state.over
+        state = state.after(state.action_named(name))
+        assert drawn(state) == board
+    assert (state.over, state.legal_actions(), state.payoffs()) == (True, [], [0.0, 1.0])
+
+
+def test_a_stone_alone_cannot_move() -> None:
+    """On 2x2 the third ply takes the last enemy stone, and no game is longer."""
+    state = write_a_game.rules(2, 2).initial_state()
+    for name in ("a1a2", "b1b2", "a2b2"):
+        state = state.after(state.action_named(name))
+    assert drawn(state) == [".x", ".."]
+    assert (state.over, state.ply, state.rules.max_plies, state.payoffs()) == (True, 3, 3, [1.0, 0.0])
 
 
 # Defaults
@@ -107,8 +136,8 @@ def test_the_longest_game_is_not_passed() -> None:
 
 @pytest.fixture
 def rules() -> Rules:
-    """A board on which many games are short."""
-    return write_a_game.rules(6, 4)
+    """A board on which games are short."""
+    return write_a_game.rules(4, 3)
 
 
 def sampled(rules: Rules) -> Iterator[State]:
@@ -130,7 +159,7 @@ def test_the_default_observation_is_the_bits_of_the_key(rules: Rules) -> None:
     """The same for both players; a row and a column."""
     assert rules.planes == (1, 1, 64 * rules.key_words)
     for state in sampled(rules):
-        env = ucd_envs.make("write_a_game:rules", rows=6, columns=4)
+        env = ucd_envs.make("write_a_game:rules", rows=4, columns=3)
         env.reset()
         env.restore_state(state)
         for agent in env.possible_agents:
@@ -140,15 +169,22 @@ def test_the_default_observation_is_the_bits_of_the_key(rules: Rules) -> None:
 
 @pytest.mark.filterwarnings("ignore:Observation:UserWarning")
 def test_the_environment_passes_pettingzoos_test() -> None:
-    api_test(ucd_envs.make("write_a_game:rules", rows=6, columns=4), num_cycles=50)
+    api_test(ucd_envs.make("write_a_game:rules", rows=4, columns=3), num_cycles=50)
 
 
-def test_a_planner_finds_a_step_that_wins_at_once() -> None:
-    """White has one piece a row before the last one, and Black is far away."""
-    state = write_a_game.rules(6, 4).initial_state()
-    for name in ("a5a4", "d2d3", "a4a3", "d3d4", "a3b2*", "d4c5*"):
-        state = state.after(state.action_named(name))
-    assert uct(playouts=3000, seed=1).search(state).action in {state.action_named(name) for name in ("b2a1*", "b2c1*")}
+def is_won(state: State, known: dict[State, bool]) -> bool:
+    """Whether the player to move wins, by trying all that can follow."""
+    if state not in known:
+        known[state] = any(child.over or not is_won(child, known) for child in map(state.after, state.legal_actions()))
+    return known[state]
+
+
+def test_a_planner_finds_a_move_that_wins() -> None:
+    """Seven of the thirteen first moves on 2x5 do."""
+    state = write_a_game.rules(2, 5).initial_state()
+    winning = {action for action in state.legal_actions() if not is_won(state.after(action), {})}
+    assert len(winning) == 7
+    assert {uct(playouts=3000, seed=seed).search(state).action for seed in range(3)} <= winning
 
 
 def test_rules_of_the_file_are_pickled_by_their_reference() -> None:
@@ -164,7 +200,7 @@ def test_the_game_is_made_by_its_reference_in_another_folder(tmp_path: Path) -> 
         "state = pickle.loads(pickle.dumps(rules.initial_state())); print(state.rules, len(state.legal_actions()))"
     )
     run = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
-    assert run.stdout.strip() == "breakthrough_v0(rows=4, columns=8) 22"
+    assert run.stdout.strip() == "clobber_v0(rows=4, columns=6) 38"
 
 
 # Faulty games in default kernels

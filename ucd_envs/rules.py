@@ -108,7 +108,8 @@ class Rules:
     """Drawing of boards: "square", "hexagonal", "hexagon" (of hexagonal cells), "points" (stones on crossings, the first row
     at the bottom), "column" (stones fall), "track" (a line of steps), "tiles" (numbers 2**k), "numbered" (stones with
     numbers), "checkered", "discs" or "chess" (the first row at the bottom), "quadrants" (four parts that turn), "pieces"
-    (pieces with four properties) or "cross" (some cells of a rectangle). None for a game that only lists its moves."""
+    (pieces with four properties), "cross" (some cells of a rectangle) or "rings" (nine men's morris). None for a game that
+    only lists its moves."""
     drawing: Callable[[State], str] | None = None
     """Returns a board as text, for a game without a tiling. None itself for a game that has none."""
     rewards: tuple[float, float] = (-1.0, 1.0)

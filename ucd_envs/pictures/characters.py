@@ -14,6 +14,8 @@ from ucd_envs.rules import State
 def text(state: State) -> str:
     """Returns the board as text, with coordinates and a caption. A cell is two characters wide and a row one line high."""
     scene = describe(state)
+    if scene.lines:
+        return "\n".join([*scene.lines, scene.sentence]) + "\n"
     leftmost = min((cell.x for cell in scene.cells), default=0.0)
     lines: dict[float, dict[int, str]] = defaultdict(dict)
 
@@ -30,4 +32,4 @@ def text(state: State) -> str:
     drawn = ["".join(line.get(place, " ") for place in range(max(line) + 1)) for _, line in sorted(lines.items())]
     if scene.legend:
         drawn.append(", ".join(entry.words for entry in scene.legend))
-    return "\n".join([*drawn, *scene.lines, scene.sentence]) + "\n"
+    return "\n".join([*drawn, scene.sentence]) + "\n"

@@ -130,7 +130,7 @@ class Scene:
     labels: tuple[Label, ...] = ()
     legend: tuple[Entry, ...] = ()
     lines: tuple[str, ...] = ()
-    """Lines of text instead of a board."""
+    """Lines of text, instead of one drawn from cells and labels."""
     stone_radius: float = 0.36
     stones: tuple[Colour, ...] = PLAYERS
     rim: float = 0.0

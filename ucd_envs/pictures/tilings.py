@@ -9,6 +9,7 @@ from math import cos, pi, sin, sqrt
 import numpy as np
 
 from ucd_envs.boards.points import LETTERS
+from ucd_envs.pictures.morris import rings
 from ucd_envs.pictures.mosaics import cross, patterned, quadrants
 from ucd_envs.pictures.observation import STONES, name_of, seen, stones, victory_of
 from ucd_envs.pictures.parts import EDGE, LETTER, coordinates, flat, lattice, letters, scene, square_cells, table, told
@@ -231,4 +232,5 @@ TILINGS: dict[str, Callable[[State], Scene]] = {
     "cross": cross,
     "discs": discs,
     "chess": chess,
+    "rings": rings,
 }
