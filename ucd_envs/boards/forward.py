@@ -110,6 +110,14 @@ def chosen(ways, bits):
 
 
 @kernel()
+def write_key(c, s, words):
+    """Writes the pieces of both sides. The lowest empty cell, in both of them, tells that player 1 is to move."""
+    empty = c.board & ~(s.pieces[0] | s.pieces[1])
+    mark = empty & (ZERO - empty) if s.ply & 1 else ZERO
+    words[0], words[1] = s.pieces[0] | mark, s.pieces[1] | mark
+
+
+@kernel()
 def write_planes(c, s, player, planes):
     """Writes own pieces, the other's pieces, and whether the observer is to move."""
     own, other = s.pieces[player], s.pieces[1 - player]

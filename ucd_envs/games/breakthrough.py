@@ -24,7 +24,7 @@ import numpy as np
 
 from ucd_envs.boards import forward
 from ucd_envs.boards.bits import ZERO, has
-from ucd_envs.boards.forward import chosen, is_won, list_moves, movable, moved
+from ucd_envs.boards.forward import chosen, is_won, list_moves, movable, moved, write_key
 from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     IS_LEGAL,
@@ -98,9 +98,8 @@ def payoffs(config, state, out):
 
 @kernel(KEY)
 def key(config, state, words):
-    """Writes the pieces of both sides; the ply tells the mover."""
-    s = fields(state, STATE)
-    words[0], words[1] = s.pieces[0], s.pieces[1]
+    """Writes the pieces of both sides and the mover."""
+    write_key(fields(config, CONFIG), fields(state, STATE), words)
 
 
 @kernel(PLAYOUT)

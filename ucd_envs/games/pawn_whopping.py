@@ -27,7 +27,7 @@ import numpy as np
 
 from ucd_envs.boards import forward
 from ucd_envs.boards.bits import ZERO, has
-from ucd_envs.boards.forward import all_of, chosen, is_won, list_moves, movable, moved, rotated
+from ucd_envs.boards.forward import all_of, chosen, is_won, list_moves, movable, moved, rotated, write_key
 from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     IS_LEGAL,
@@ -113,9 +113,8 @@ def payoffs(config, state, out):
 
 @kernel(KEY)
 def key(config, state, words):
-    """Writes the pawns of both sides; the ply tells the mover."""
-    s = fields(state, STATE)
-    words[0], words[1] = s.pieces[0], s.pieces[1]
+    """Writes the pawns of both sides and the mover."""
+    write_key(fields(config, CONFIG), fields(state, STATE), words)
 
 
 @kernel(PLAYOUT)
