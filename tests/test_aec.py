@@ -479,7 +479,7 @@ def test_last_tells_each_agent_its_result_exactly_once(configuration: Configurat
 def test_final_rewards_are_zero_sum(configuration: Configuration) -> None:
     env = in_situation(configuration, "env", "end")
     assert sum(env.rewards.values()) == 0.0
-    assert set(env.rewards.values()) <= {-1.0, 0.0, 1.0}
+    assert set(env.rewards.values()) <= {-1.0, -0.5, 0.0, 0.5, 1.0}
 
 
 def test_a_win_is_paid_plus_one_and_minus_one() -> None:

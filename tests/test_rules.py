@@ -46,7 +46,7 @@ STATES = 3000
 REACHABLE, SMALL = 3000, 25
 """Number of states that are enumerated, breadth first, in games with at most SMALL actions: all states of the small ones. A
 third of it in the others, where it still ends at the second or third move."""
-SEEN_IN_FULL = {"connect_four_v0", "go_v0", "havannah_v0", "hex_v0", "leftright_v0", "tic_tac_toe_v0"}
+SEEN_IN_FULL = {"connect_four_v0", "go_v0", "havannah_v0", "hex_v0", "leftright_v0", "merrills_v0", "tic_tac_toe_v0"}
 """Games whose whole position can be read off observations, mover, ply and legal actions."""
 CONFIGURATIONS = [(name, settings) for name in registry.available() for settings in registry.examples(name)]
 CONFIGURATIONS += [("write_a_game:rules", {"rows": rows, "columns": columns}) for rows, columns in ((2, 2), (3, 4), (8, 8))]

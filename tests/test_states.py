@@ -144,6 +144,18 @@ FAULTS = [
     ("leftright", "left right left", {"steps": 5}, "lefts", None, 4),
     ("leftright", "left right left", {"steps": 5}, "lefts", None, -1),
     ("leftright", "left right left", {"steps": 5}, "player", None, -1),
+    ("merrills", "+On +Is +One", {}, "men", 0, 0b111),
+    ("merrills", "+On +Is +One", {}, "men", 0, 1 << 16 | 0b10),
+    ("merrills", "+On +Is +One", {}, "men", 0, 1 << 24 | 0b10),
+    ("merrills", "+On +Is +One", {}, "hands", 0, 6),
+    ("merrills", "+On +Is +One", {}, "hands", 1, -1),
+    ("merrills", "+On +Is +One", {}, "turn", None, 0),
+    ("merrills", "+On +Is +One", {}, "turn", None, 2),
+    ("merrills", "+On +Is +One", {}, "removing", None, 1),
+    ("merrills", "+On +Is +One", {}, "player", None, -1),
+    ("merrills", "+On +Is +One", {}, "ply", None, 2),
+    ("merrills", "+On +Is +One", {"tournament": True}, "ply", None, 4),
+    ("merrills", "+On +Is +One +Ie +Onw", {}, "removing", None, 0),
 ]
 
 
