@@ -26,6 +26,8 @@ GAMES = (
     ("connect_four", {}),
     ("connect_four", {"columns": 8, "rows": 7}),
     ("leftright", {"steps": 12}),
+    ("merrills", {}),
+    ("merrills", {"tournament": True}),
     ("hex", {"size": 5, "swap": True}),
     ("hex", {"rows": 3, "columns": 5}),
     ("hex", {"size": 19}),

@@ -501,7 +501,7 @@ def test_final_rewards_are_zero_sum(configuration: Configuration) -> None:
         assert list(env.rewards.values()) == pytest.approx([2 * payoff - 1 for payoff in payoffs])
     else:
         assert sum(env.rewards.values()) == 0.0
-        assert set(env.rewards.values()) <= {-1.0, 0.0, 1.0}
+        assert set(env.rewards.values()) <= {-1.0, -0.5, 0.0, 0.5, 1.0}
 
 
 def test_a_win_is_paid_plus_one_and_minus_one() -> None:

@@ -162,6 +162,18 @@ FAULTS = [
     ("pawn_whopping", "b2b4 c5b4", {"rows": 6, "columns": 3}, "pieces", 0, 0b101000 | 1 << 15),
     ("pawn_whopping", "b2b4 c5b4", {"rows": 6, "columns": 3}, "ply", None, 20),
     ("pawn_whopping", "b2b4 c5b4", {"rows": 6, "columns": 3}, "player", None, -1),
+    ("merrills", "+On +Is +One", {}, "men", 0, 0b111),
+    ("merrills", "+On +Is +One", {}, "men", 0, 1 << 16 | 0b10),
+    ("merrills", "+On +Is +One", {}, "men", 0, 1 << 24 | 0b10),
+    ("merrills", "+On +Is +One", {}, "hands", 0, 6),
+    ("merrills", "+On +Is +One", {}, "hands", 1, -1),
+    ("merrills", "+On +Is +One", {}, "turn", None, 0),
+    ("merrills", "+On +Is +One", {}, "turn", None, 2),
+    ("merrills", "+On +Is +One", {}, "removing", None, 1),
+    ("merrills", "+On +Is +One", {}, "player", None, -1),
+    ("merrills", "+On +Is +One", {}, "ply", None, 2),
+    ("merrills", "+On +Is +One", {"tournament": True}, "ply", None, 4),
+    ("merrills", "+On +Is +One +Ie +Onw", {}, "removing", None, 0),
 ]
 
 

@@ -57,7 +57,7 @@ def caption(state: State, names: tuple[str, ...], characters: str = "") -> str:
     elif state.rules.players == 1:
         what = f"over, payoff {state.payoffs()[0]:.3f}"
     else:
-        what = "a draw" if player is None else f"{name} has won"
+        what = "a draw" if player is None else f"{name} {'has won' if state.payoffs()[player] == 1 else 'is ahead'}"
         if victory := victory_of(state):
             what += " by a " + " and a ".join(victory.kinds)
             what += ": " + " ".join(name_of(state, cell) for cell in victory.cells) if characters else ""
