@@ -344,14 +344,20 @@ def test_a_stopped_bench_shows_what_it_has(monkeypatch: pytest.MonkeyPatch, caps
 
 def test_games_lists_every_game_with_its_settings(capsys: pytest.CaptureFixture[str]) -> None:
     assert printed(capsys, "games").splitlines() == [
+        "breakthrough_v0 rows=8, columns=8, filled=None",
+        "capture_the_king_v0 promotion=False, plies=69",
         "connect_four_v0 columns=7, rows=6, in_a_row=4",
         "crisscross_v0 plies=39",
         "einstein_v0 size=5, first='', second=''",
-        "go_v0 size=9, rows=None, columns=None, komi=7.5, ko='simple', suicide=False, handicap=0, black='', white='', "
-        "first=None, max_plies=None, mercy=0",
+        "go_v0 size=9, rows=None, columns=None, komi=7.5, ko='simple', suicide=False, handicap=0, black='', "
+        "white='', first=None, max_plies=None, mercy=0",
         "havannah_v0 base=8, swap=False",
         "hex_v0 size=11, rows=None, columns=None, swap=False, opening='', black='', white='', first=None",
+        "knightthrough_v0 rows=8, columns=8, filled=None, elimination=True",
         "leftright_v0 steps=300",
+        "merrills_v0 tournament=False",
+        "othello_v0 size=8, payoff='win', start='crossed'",
+        "pawn_whopping_v0 rows=8, columns=8, corrected=False",
         "pentago_v0 after_rotation=False",
         "pig_v0 target=100, max_plies=10000",
         "quarto_v0 squares=False",
@@ -392,7 +398,7 @@ def test_the_example_of_the_help_runs(capsys: pytest.CaptureFixture[str]) -> Non
         (match(game=None), "the following arguments are required: --game"),
         (match(a=None), "the following arguments are required: --a"),
         (match("--game"), "argument --game: expected one argument"),
-        (match(game="chess"), "unknown game 'chess': expected one of connect_four_v0, "),
+        (match(game="chess"), "unknown game 'chess': expected one of breakthrough_v0, "),
         (match(game="tic_tac"), "unknown game 'tic_tac'"),
         (match(game=""), "unknown game ''"),
         (match(game="a\nb"), r"unknown game 'a\nb'"),

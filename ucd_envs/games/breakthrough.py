@@ -11,8 +11,8 @@ Moves    3 * cell + 0 for the diagonal to the lower column, 1 for straight ahead
 Source   Dan Troyka, 2000; the rulesheet of the General Game Playing competitions.
 
 choice            here                                     elsewhere
-filled rows       2 a side from 6 rows on, else 1          the same in OpenSpiel; 2 on every board
-sides             player 0 below, white                    player 0 above in OpenSpiel
+filled rows       2 a side from 6 rows on, else 1          the same in OpenSpiel; 2 on 8x8 in the rulesheet
+sides             player 0 below                           player 0 above in OpenSpiel
 size              rows * columns <= 64, 2 or more each     any
 """
 

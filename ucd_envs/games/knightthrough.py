@@ -15,7 +15,7 @@ Source   the rulesheet of the General Game Playing competitions, as the Dresden 
 choice              here                                    elsewhere
 no knights left     loses: `elimination`                    no end and no move in the rulesheet of 2010; loses since 2013
 filled rows         2 a side from 6 rows on, else 1         2, on 8x8 only
-fewer columns       refused: a knight can be stuck          -
+columns             4 or more: on 3 a knight can be stuck   8
 """
 
 from __future__ import annotations
