@@ -813,6 +813,7 @@ def test_the_raw_environment_asks_for_a_reset_when_all_agents_have_gone() -> Non
 
 @every_situation
 @every_copy
+@pytest.mark.sweep(4)
 def test_a_copy_is_the_same_game(
     configuration: Configuration, situation: str, which: str, copied: Callable[[Any], Any]
 ) -> None:
@@ -823,6 +824,7 @@ def test_a_copy_is_the_same_game(
 
 @every_situation
 @every_copy
+@pytest.mark.sweep(4)
 def test_a_copy_and_its_original_go_on_alike(
     configuration: Configuration, situation: str, which: str, copied: Callable[[Any], Any]
 ) -> None:

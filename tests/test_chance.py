@@ -128,6 +128,7 @@ UNSEEDED = ("unseeded space", "SystemRandom")
 
 @every_source
 @pytest.mark.parametrize("chance", ["reseeded", "copied"])
+@pytest.mark.sweep(2)
 def test_a_search_leaves_every_random_number_as_it_was(source: str, chance: str) -> None:
     """F2-11 and F2-12: with RandomState and SystemRandom every search raised an error; after a search that drew from a space
     or a global generator the real environment drew other numbers."""
@@ -157,6 +158,7 @@ def test_a_seed_repeats_a_search_whatever_the_environment_draws_from(source: str
 
 
 @every_source
+@pytest.mark.sweep(2)
 def test_a_planner_does_not_foresee_the_next_coin(source: str) -> None:
     """F2-11: a bare bit generator was copied, so that the planner knew the coin. A guess is right half of the time: with 3000
     playouts and c = 3, five standard errors of the mean of ten coins are 0.02 or so; one foreseen coin is 0.05 off."""

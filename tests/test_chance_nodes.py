@@ -15,6 +15,7 @@ every_depth = pytest.mark.parametrize("depths", DEPTHS, ids=lambda depths: ",".j
 
 
 @every_depth
+@pytest.mark.sweep(2)
 def test_cached_values_are_the_definitions_where_chance_decides(depths: tuple[float, float, float]) -> None:
     """Random graphs of one to three players, in which three positions of eight are left to chance."""
     for start in random_games(seed=500 + DEPTHS.index(depths), chance=3):

@@ -28,6 +28,7 @@ every_case = pytest.mark.parametrize("name", CASES)
 
 @every_converging_search
 @every_case
+@pytest.mark.sweep(2)
 def test_a_short_search_comes_near_the_exact_values(name: str, selection: str, named: bool) -> None:
     assert_near(*searched(name, named, selection, QUICK))
 

@@ -252,6 +252,7 @@ def rows_with(name: str, percent: float | None) -> list[Row]:
 
 @pytest.mark.parametrize("name", MODULES)
 @pytest.mark.parametrize("percent", [60.0, None])
+@pytest.mark.sweep(2)
 def test_a_picture_is_svg(name: str, percent: float | None, tmp_path: Path) -> None:
     picture.save(experiment_named(name).draw(rows_with(name, percent)), tmp_path / "picture.svg")
     assert ElementTree.parse(tmp_path / "picture.svg").getroot().tag == "{http://www.w3.org/2000/svg}svg"

@@ -1113,6 +1113,7 @@ PLACES = ["step", "observe", "position", "clone_state", "restore_state"]
 @pytest.mark.parametrize(
     "planner", [uct, simple_way, lambda **options: ucd(2, 2, 2, expand="all", reuse_graph=True, **options)]
 )
+@pytest.mark.sweep(3)
 def test_what_an_environment_raises_comes_out_of_the_search_itself(
     planner: Callable[..., Planner], place: str, calls: int, error: BaseException, monkeypatch: pytest.MonkeyPatch
 ) -> None:

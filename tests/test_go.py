@@ -49,6 +49,7 @@ RULES = [(ko, suicide) for ko in KO for suicide in (False, True)]
         (9, 9, 1),
     ],
 )
+@pytest.mark.sweep(2)
 def test_random_games_are_the_oracles(rows: int, columns: int, games: int, ko: str, suicide: bool) -> None:
     """Ends, movers, whole lists of moves, stones, scores and payoffs agree at every ply."""
     assert_random_games_are_the_oracles(go(rows=rows, columns=columns, ko=ko, suicide=suicide, komi=0), games, seed=1)

@@ -358,6 +358,7 @@ RULES = [("simple", False), ("simple", True), ("positional", True), ("situationa
 
 @pytest.mark.parametrize(("ko", "suicide"), RULES)
 @pytest.mark.parametrize(("rows", "columns"), SHAPES)
+@pytest.mark.sweep(2)
 def test_suggestions_are_those_of_the_oracle(rows: int, columns: int, ko: str, suicide: bool) -> None:
     """At positions of random games, with all parts and with some: every move of the first kind that has any, and no other."""
     rules = go(rows=rows, columns=columns, ko=ko, suicide=suicide, max_plies=max(60, rows * columns // 2))
@@ -387,6 +388,7 @@ def test_suggestions_are_those_of_the_oracle(rows: int, columns: int, ko: str, s
 
 @pytest.mark.parametrize(("ko", "suicide"), [*RULES, ("positional", False), ("situational", True)])
 @pytest.mark.parametrize(("rows", "columns"), [*SHAPES, (2, 2), (2, 3), (3, 3)])
+@pytest.mark.sweep(3)
 def test_suggestions_can_be_played(rows: int, columns: int, ko: str, suicide: bool) -> None:
     """By the rules and by the game's random policy, in games of the expert."""
     rules = go(rows=rows, columns=columns, ko=ko, suicide=suicide)
@@ -589,6 +591,7 @@ def test_the_first_lines_are_thought_badly_of_where_nothing_stands() -> None:
 
 @pytest.mark.parametrize(("ko", "suicide"), RULES)
 @pytest.mark.parametrize(("rows", "columns"), SHAPES)
+@pytest.mark.sweep(2)
 def test_initial_statistics_are_those_of_the_oracle(rows: int, columns: int, ko: str, suicide: bool) -> None:
     """Of every legal move at positions of random games, exactly."""
     rules = go(rows=rows, columns=columns, ko=ko, suicide=suicide, max_plies=max(60, rows * columns // 2))

@@ -54,6 +54,7 @@ def table(memory: np.ndarray) -> Means:
 
 @pytest.mark.parametrize("choice", ["greedy", "gibbs"])
 @pytest.mark.parametrize(("game", "settings"), ALL_GAMES)
+@pytest.mark.sweep(2)
 def test_means_are_those_of_a_dictionary(game: str, settings: dict[str, Any], choice: str) -> None:
     """With prob = 1 a playout's move is one of the best, or one whose weight at tau is not too small."""
     tau = Fraction(1, 100)

@@ -119,6 +119,7 @@ def assert_right(search: Search, grams: Grams) -> None:
     "policy", [NGrams(least=2, epsilon=0, choice="greedy"), NGrams(length=2, least=2, tau=0.01)], ids=["greedy", "gibbs"]
 )
 @pytest.mark.parametrize(("game", "settings"), ALL_GAMES)
+@pytest.mark.sweep(2)
 def test_n_grams_are_those_of_a_dictionary(game: str, settings: dict[str, Any], policy: NGrams) -> None:
     """With prob = 1 a playout's move is one of the best, or one whose weight at tau is not too small."""
     assert_plays(Search(start_of(game, settings), UCD(c=0.3, table=False), 1, policies=policy), Grams(policy))

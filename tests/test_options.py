@@ -73,6 +73,7 @@ URGENCIES = (INF, 1.3, 0.9, 0.5, 0.0)
 
 @every_selection
 @every_add
+@pytest.mark.sweep(2)
 def test_cached_values_are_the_definitions_with_options_together(selection: Any, add: str) -> None:
     """In random graphs for one, two and three players and in two of the package's games, each with another urgency."""
     for start, urgency in zip((*random_games(seed=500), *real_games()[add == "all" :: 2]), cycle(URGENCIES)):
@@ -80,6 +81,7 @@ def test_cached_values_are_the_definitions_with_options_together(selection: Any,
 
 
 @every_selection
+@pytest.mark.sweep(2)
 def test_cached_values_are_the_definitions_after_every_playout(selection: Any) -> None:
     """No value is right only now and then."""
     for add, urgency, start in zip(("all", "first", "all"), (INF, 0.6, 0.8), random_games(seed=600), strict=True):
@@ -114,6 +116,7 @@ def test_a_playout_into_the_graph_never_passes_the_limit_of_edges(most_edges: in
 @every_selection
 @every_add
 @pytest.mark.parametrize("most_edges", [1, 3, 7, 20])
+@pytest.mark.sweep(3)
 def test_cached_values_are_the_definitions_in_a_full_graph(selection: Any, add: str, most_edges: int) -> None:
     """At every limit the path of a playout goes to the end of the game, or no further than expand="first" would, and that only
     when the longest game might not have fitted."""
@@ -215,6 +218,7 @@ def test_playouts_are_random_games_whether_their_positions_are_added_or_not(add:
 
 
 @pytest.mark.parametrize("selection", [TREE, UCD(1, 0, 1, C), UCD(2, 2, 2, C, store="nodes"), UpdateAll(C)], ids=told)
+@pytest.mark.sweep(2)
 def test_without_a_limit_all_adds_an_edge_for_every_new_move_of_a_playout(selection: Any) -> None:
     """10,000 playouts, with every array grown many times: the visits of edges that end the game are all playouts."""
     start = ucd_envs.make_rules("connect_four", columns=5, rows=4).initial_state()
@@ -232,6 +236,7 @@ def test_without_a_limit_all_adds_an_edge_for_every_new_move_of_a_playout(select
 
 @every_selection
 @every_add
+@pytest.mark.sweep(2)
 def test_every_choice_follows_urgency_and_bounds(selection: Any, add: str) -> None:
     """At each node of each descent, from the log before the playout: an untried move when its urgency is not less than the
     largest bound of the tried ones, or when there is none; else a move with that bound."""
@@ -447,6 +452,7 @@ FEW_KEPT = [UCD(1, 0, 1, C), UCD(2, 2, 2, C, store="nodes"), UCD(INF, INF, INF, 
 
 @pytest.mark.parametrize("selection", KEPT, ids=told)
 @every_add
+@pytest.mark.sweep(2)
 def test_a_kept_graph_is_right_through_whole_games(selection: Any, add: str) -> None:
     """After each search of a game, own moves and random replies, the graph is that of a log which has only forgotten what a
     rebuilding gave back."""
@@ -467,6 +473,7 @@ def test_a_kept_graph_is_right_through_whole_games(selection: Any, add: str) -> 
 
 
 @pytest.mark.parametrize("selection", KEPT, ids=told)
+@pytest.mark.sweep(2)
 def test_a_search_after_going_back_to_an_earlier_position_is_right(selection: Any) -> None:
     """Forward and back again, over and over; what is in the graph, at the last root's ply or below, goes on, all else begins
     afresh, because what a search learns does not go up beyond its root."""
@@ -493,6 +500,7 @@ def test_a_search_after_going_back_to_an_earlier_position_is_right(selection: An
 @pytest.mark.parametrize("selection", FEW_KEPT, ids=told)
 @every_add
 @pytest.mark.parametrize("most_edges", [1, 5, 20, 60])
+@pytest.mark.sweep(2)
 def test_a_kept_graph_is_right_at_every_limit(selection: Any, add: str, most_edges: int) -> None:
     """It never grows over the limit, whatever of it is garbage, and every playout of every search is made."""
     for start in random_games(seed=1100, plies=9)[add == "all" :]:

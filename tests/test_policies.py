@@ -116,6 +116,7 @@ def table(search: Search) -> Tiles:
 
 @pytest.mark.parametrize("add", ["first", "all"])
 @pytest.mark.parametrize(("game", "settings"), GAMES)
+@pytest.mark.sweep(2)
 def test_tiles_are_those_of_a_dictionary(game: str, settings: dict[str, Any], add: str) -> None:
     """After 1,000 simulations on the first board; with prob = 1 a playout's move is one of the best, if any tile speaks."""
     search = Search(
@@ -273,6 +274,7 @@ def test_the_first_policy_that_answers_is_obeyed() -> None:
 @pytest.mark.parametrize(
     ("game", "settings"), [("havannah", {"base": 3}), ("hex", {"size": 3}), ("go", {"size": 3, "komi": 1})]
 )
+@pytest.mark.sweep(2)
 def test_where_no_policy_answers_playouts_are_the_games_own(game: str, settings: dict[str, Any], prob: float) -> None:
     """The replies to the first moves of simulations are uniform, and the first player wins as often as without a policy."""
     wins, number = [], 4000

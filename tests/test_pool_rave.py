@@ -60,6 +60,7 @@ class Values:
     ids=["tree", "all", "graph"],
 )
 @pytest.mark.parametrize(("game", "settings"), ALL_GAMES)
+@pytest.mark.sweep(2)
 def test_pools_are_those_of_all_simulations(game: str, settings: dict[str, Any], selection: Selection, add: str) -> None:
     """With prob = 1 a playout's move is in the mover's pool if one of it may be played, each as often as any other there."""
     policy = PoolRAVE(1.0, size=3, least=10)

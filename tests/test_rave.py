@@ -310,6 +310,7 @@ def test_sums_and_choices_are_the_definitions_in_many_games(selection: RAVE, add
 
 @every_selection
 @every_add
+@pytest.mark.sweep(2)
 def test_a_kept_graph_is_right_through_whole_games(selection: RAVE, add: str) -> None:
     """Own moves and random replies: what is kept stays as it was, what was given back begins anew."""
     ends: set[str] = set()

@@ -324,6 +324,7 @@ every_size = pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.m
 
 
 @every_size
+@pytest.mark.sweep(2)
 def test_playouts_without_a_trace_have_the_payoffs_of_random_games(rules: Rules, times: int) -> None:
     """Short cuts of a game change no probability: its payoffs are distributed as those of plain random games.
 
@@ -337,6 +338,7 @@ def test_playouts_without_a_trace_have_the_payoffs_of_random_games(rules: Rules,
 
 
 @every_size
+@pytest.mark.sweep(2)
 def test_playouts_with_a_trace_have_the_payoffs_and_lengths_of_random_games(rules: Rules, times: int) -> None:
     """At the start, in the middle and near the end of a game."""
     rng, number = seeded(6), times * max(1000, min(4000, 400_000 // rules.max_plies))

@@ -49,6 +49,7 @@ some_depths = pytest.mark.parametrize("depths", FEW_DEPTHS, ids=lambda depths: "
 
 
 @every_depth
+@pytest.mark.sweep(3)
 def test_cached_values_are_the_definitions_in_random_graphs(depths: tuple[float, float, float]) -> None:
     """Caution 2 of the design: all of {0, 1, 2, 3, inf}^3, on graphs of their own for one, two or three players."""
     number = DEPTHS.index(depths)
@@ -63,6 +64,7 @@ def test_cached_values_are_the_definitions_for_any_players(depths: tuple[float, 
 
 
 @every_depth
+@pytest.mark.sweep(3)
 def test_cached_values_are_the_definitions_in_real_games(depths: tuple[float, float, float]) -> None:
     """The same in tic-tac-toe, Hex, Connect Four and LeftRight, two of them for each."""
     for start in real_games()[DEPTHS.index(depths) % 2 :: 2]:
@@ -144,6 +146,7 @@ def test_cached_values_are_the_definitions_in_many_random_graphs(seed: int) -> N
 
 
 @every_depth
+@pytest.mark.sweep(3)
 def test_the_literal_backup_is_the_rule_of_section_3_4(depths: tuple[float, float, float]) -> None:
     """backup="section_3_4" caches what the rule, executed step by step in fractions, caches."""
     number = DEPTHS.index(depths)
@@ -158,6 +161,7 @@ def test_the_literal_backup_is_the_rule_of_section_3_4_for_any_players(depths: t
 
 
 @every_depth
+@pytest.mark.sweep(3)
 def test_the_rule_of_section_3_4_is_exact_when_distances_count_from_the_path(depths: tuple[float, float, float]) -> None:
     """The two halves of the oracle agree: the correction of caution 1 is what the literal rule lacks."""
     start = random_games(seed=DEPTHS.index(depths))[1]
@@ -218,6 +222,7 @@ SELECTIONS = (
 
 
 @pytest.mark.parametrize("selection", SELECTIONS, ids=str)
+@pytest.mark.sweep(2)
 def test_every_descent_follows_the_largest_bound(selection: Selection) -> None:
     """At each node an untried move if there is one, else a move whose bound, from the log before this playout, no other
     exceeds; on through every known position, and no further than the first new one."""

@@ -58,6 +58,7 @@ POSITIONS = {
 @every_planner
 @pytest.mark.parametrize("final_move", FINALS)
 @pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.sweep(3)
 def test_a_win_in_one_move_is_taken(planner: Callable[..., Planner], final_move: str, position: str) -> None:
     """F2-15: with playouts for each move twice, 2 to 4 of 20 choices threw a won game away, for a tie of visits and means."""
     state = POSITIONS[position]()

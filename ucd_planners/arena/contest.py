@@ -18,6 +18,7 @@ import numpy as np
 from ucd_envs import registry
 from ucd_envs.kernels import CHANCE
 from ucd_envs.rng import seeded
+from ucd_envs.rules import Rules
 from ucd_envs.settings import integer
 from ucd_planners.arena.agents import Agent, FailedError, GTPAgent, PlannerAgent, Player, Stop, agent_from, label
 
@@ -42,7 +43,7 @@ class Match:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        rules = registry.make_rules(self.game, **self.settings)
+        rules = self.rules
         seats = len(self.planners)
         if rules.players > 2:
             raise ValueError(f"a match needs a game of one or two players, but {rules} has {rules.players}")
@@ -60,6 +61,11 @@ class Match:
                 raise ValueError(f"a program that speaks GTP knows no dice, and {rules} is a game with chance")
         if self.games % seats:
             raise ValueError(f"games must be an even number, since seats are swapped in pairs, not {self.games}")
+
+    @property
+    def rules(self) -> Rules:
+        """Returns the rules of the game."""
+        return registry.make_rules(self.game, **self.settings)
 
     @property
     def planners(self) -> tuple[Player, ...]:
@@ -111,7 +117,7 @@ def play_game(match: Match, number: int, stop: Stop | None = None) -> Game:
     line: list[tuple[int, int]] = []
     thoughts: list[tuple[float, int]] = []
     payoffs, failure = tuple(math.nan for _ in agents), ""
-    rules = registry.make_rules(match.game, **match.settings)
+    rules = match.rules
     state, chance = rules.initial_state(), seeded(match.seed, number, len(agents))
     side = 0
     try:

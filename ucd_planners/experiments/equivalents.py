@@ -11,7 +11,6 @@ from math import exp, log, sqrt
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from ucd_envs import registry
 from ucd_planners.arena.match import Game, Match
 from ucd_planners.experiments import picture
 from ucd_planners.experiments.experiment import Experiment, Row, Setting, measured
@@ -78,7 +77,7 @@ def with_links(setting: Setting, games: Sequence[Game]) -> Row:
         planner = planner_from(str(match.a), seed=match.seed)
         shares = []
         for game in games[:SAMPLED]:
-            state = registry.make_rules(match.game, **match.settings).initial_state()
+            state = match.rules.initial_state()
             for action in game.moves:
                 found = planner.search(state, **match.budget)
                 shares.append(found.transpositions / found.playouts)
