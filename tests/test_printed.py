@@ -29,7 +29,7 @@ SLOW_SETTINGS = (
     ("ucd-hex", "d1=0,d2=1,d3=2"),
     ("ucd-hex", "planner=update_all"),
     ("ucd-go", "d1=0,d2=0,d3=0,c=0.2"),
-    ("ucd-rave", "depth mean=0,bias=0.0002"),
+    ("ucd-rave", "depth_mean=0,bias=0.0002"),
     ("cmc", "base=5,prob=35,B=80"),
     ("cmc-hex", "budget=1000 playouts,prob=50"),
     ("cmc-go", "budget=1000 playouts,prob=20,B=0"),

@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 
 import ucd_envs
-from ucd_envs import registry
 from ucd_planners.arena.agents import canonical_player
 from ucd_planners.arena.contest import Game, Match
 
@@ -204,7 +203,7 @@ def _foreign(path: Path) -> bool:
 
 def configuration(match: Match) -> str:
     """Returns everything that decides a match's games, as canonical JSON: equal texts, equal games."""
-    rules = registry.make_rules(match.game, **match.settings)
+    rules = match.rules
     written = {
         "planners": [canonical_player(player, match.budget) for player in match.planners],
         "game": rules.reference or rules.name,

@@ -122,7 +122,7 @@ class Records:
     def __init__(self, match: Any, name: str) -> None:
         from ucd_envs.formats import sgf
 
-        self._match, self._rules = match, registry.make_rules(match.game, **match.settings)
+        self._match, self._rules = match, match.rules
         sgf.saved(self._rules, ())
         self._folder = folder(name)
         self.store = self._folder / "games.sqlite"
