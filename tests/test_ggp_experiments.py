@@ -101,7 +101,7 @@ def test_a_setting_is_the_planner_of_its_labels_against_uct() -> None:
             assert (one.selection.d1, one.selection.d2, one.selection.d3) == tuple(depths.values())
             assert (one.selection.c, two.selection.c, two.selection.table) == (0.4, 0.4, False)
             assert one.selection.table
-            assert (one.reuse_graph, two.reuse_graph) == (labels["reading"] == "kept", False)
+            assert [("reuse_graph=true" in str(text)) for text in (match.a, match.b)] == [labels["reading"] == "kept", False]
             assert (match.game, match.settings, match.seed) == (f"{labels['game']}_v0", {}, 5)
             assert one.playouts == two.playouts == int(labels["playouts"])
 
@@ -141,7 +141,7 @@ def test_the_papers_cells_differ_at_connect_four_alone_beyond_chance() -> None:
     """Against "all equal", with a standard error of 3.5: the smallest p of the other games is that of CrissCross."""
     ps = {row["game"]: row["paper p"] for game in ucd_ggp.TABLES for row in ucd_ggp.compared(rows_like(game, 0.0))}
     assert len(ps) == 10
-    assert sorted(ps, key=lambda game: ps[game])[:2] == ["connect_four", "knightthrough"]
+    assert sorted(ps, key=lambda game: ps[game])[:2] == ["connect_four", "crisscross"]
     assert ps["connect_four"] < 0.001
 
 
@@ -175,13 +175,21 @@ def test_game_is_short_for_only_game(tmp_path: Path, capsys: Any, monkeypatch: A
         raise KeyboardInterrupt
 
     monkeypatch.setattr("ucd_planners.experiments.experiment.reproduce", noted)
-    for words in (["--game", "quarto"], ["--only", "game=quarto"]):
+    for words in (["--game", "quarto"], ["--game", "quarto_v0"], ["--only", "game=quarto"]):
         assert cli.main(["reproduce", "ucd-ggp", *words, "--folder", str(tmp_path)]) == 130
-    assert asked[0] == asked[1]
+    assert asked[0] == asked[1] == asked[2]
     assert {labels["game"] for labels in asked[0]} == {"quarto"}
     assert len(asked[0]) == 54
-    assert cli.main(["reproduce", "ucd-ggp", "--game", "chess", "--folder", str(tmp_path)]) == 2
-    assert "no setting has game = 'chess': expected one of breakthrough, " in capsys.readouterr().err
+    capsys.readouterr()
+    for words, sentence in (
+        (["--game", "chess"], "unknown game 'chess': expected one of breakthrough_v0, "),
+        (["--game", "hex"], "no setting has game = 'hex': expected one of breakthrough, "),
+        (["--game", "othello", "--size", "6"], "unexpected argument '--size': settings are those of a game"),
+    ):
+        assert cli.main(["reproduce", "ucd-ggp", *words, "--folder", str(tmp_path)]) == 2
+        assert sentence in capsys.readouterr().err
+    assert cli.main(["reproduce", "ucd-go", "--game", "go", "--folder", str(tmp_path)]) == 2
+    assert "settings have no column 'game'" in capsys.readouterr().err
 
 
 # The worth of sharing.

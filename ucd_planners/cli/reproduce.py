@@ -29,7 +29,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--only", action="append", metavar="COLUMN=LABEL,...", help="play only settings so labelled, such as budget=10k"
     )
-    parser.add_argument("--game", metavar="NAME", help="short for --only game=NAME")
+    parser.add_argument("--game", dest="of_game", metavar="NAME", help="play the settings of one game, as --only game=NAME")
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--seed", type=int, default=0, help="default 0")
     parser.add_argument("--folder", default="results", help="where the files are (default results)")
@@ -39,6 +39,7 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from ucd_envs import registry
     from ucd_envs.settings import integer
     from ucd_planners.arena.store import Store
     from ucd_planners.experiments.experiment import needed, reproduce, with_labels
@@ -50,9 +51,10 @@ def _run(arguments: argparse.Namespace) -> int:
         needed(chosen)
         games = chosen.games if arguments.games is None else arguments.games
         settings = chosen.settings(games, arguments.seed)
-        played = with_labels(
-            settings, _labels([*(arguments.only or []), *([f"game={arguments.game}"] if arguments.game else [])])
-        )
+        labels = _labels(arguments.only or [])
+        if arguments.of_game is not None:
+            labels.setdefault("game", []).append(registry.versioned(arguments.of_game).rpartition("_v")[0])
+        played = with_labels(settings, labels)
         store = Store(folder(arguments.folder) / f"{chosen.name}.sqlite")
     with store:
         missing = sum(len(store.missing(setting.match)) for setting in played)

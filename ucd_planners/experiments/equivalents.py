@@ -45,7 +45,7 @@ FIELDS = {
     "Hex 7x7": Field("hex_v0", {"size": 7}, 1000, 0.3),
     "Connect 4": Field("connect_four_v0", {}, 1000, 0.4),
     "Go 6x6": Field("go_v0", {"size": 6, "komi": 5.5}, 1000, 0.4),
-    "Havannah 4": Field("havannah_v0", {"size": 4}, 1000, 0.3),
+    "Havannah 4": Field("havannah_v0", {"base": 4}, 1000, 0.3),
     "Breakthrough": Field("breakthrough_v0", {}, 1000, 0.4),
     "CrissCross": Field("crisscross_v0", {}, 1000, 0.4),
     "Pentago": Field("pentago_v0", {}, 1000, 0.4),
