@@ -53,8 +53,8 @@ STATE = record(
     *((name, np.int32) for name in ("player", "ply", "winner", "hand")),
     *((name, np.uint64) for name in ("ones", "taken", "left")),
 )
-"""`winner`: -1 for none; `hand`: the selected piece, -1 for none; `ones`: the pieces on the
-board, cells with a 1 by property; `taken`: the taken cells; `left`: the pieces to select from."""
+"""`winner`: -1 for none; `hand`: the selected piece, -1 for none; `ones`: the pieces on the board, the
+cells with a 1 by property; `taken`: the taken cells; `left`: the pieces to select from."""
 
 
 @kernel(RESET)
