@@ -105,10 +105,11 @@ def rules(rows: int = 5, columns: int = 6) -> Rules:
         return cell_name(row, column) + cell_name(row + down, column + right)
 
     def action_named(state: State, text: str) -> int:
-        found = [action for action in state.legal_actions() if action_name(state, action) == text.lower()]
-        if not found:
-            raise ValueError(f"{text!r} is no move here: expected one such as {action_name(state, state.legal_actions()[0])}")
-        return found[0]
+        named = {action_name(state, action): action for action in state.legal_actions()}
+        if text.lower() not in named:
+            wanted = f"expected one such as {next(iter(named))}" if named else "the game is over"
+            raise ValueError(f"{text!r} is no move here: {wanted}")
+        return named[text.lower()]
 
     return Rules(
         name="clobber_v0",

@@ -12,6 +12,7 @@ import pytest
 
 import ucd_envs
 from ucd_envs import Rules, State, pictures
+from ucd_envs.boards.chess import DIRECTIONS, KINDS, moves
 from ucd_envs.games import capture_the_king as game
 from ucd_envs.kernels import kernel
 from ucd_envs.rng import seeded
@@ -34,7 +35,7 @@ def placed(pieces: str, player: int = 0, ply: int | None = None, **settings: Any
     rules = capture(**settings)
     array = np.zeros(rules.state_bytes, np.uint8)
     s = fields(array, game.STATE)
-    codes = {letter: code for code, letter in game.KINDS}
+    codes = {letter: code for code, letter in KINDS}
     for piece in pieces.split():
         cell = chess.parse_square(piece[1:])
         s.sides[int(piece[0].islower())] |= np.uint64(1 << cell)
@@ -134,7 +135,7 @@ def test_sequences_of_five_plies_are_as_many_as_in_chess() -> None:
 @kernel()
 def number_of_moves(config, state):
     """The number of moves by the sets of their targets."""
-    return game.moves(fields(config, game.CONFIG), fields(state, game.STATE), stack_array(game.DIRECTIONS, np.dtype(np.uint64)))
+    return moves(fields(config, game.CONFIG), fields(state, game.STATE), stack_array(DIRECTIONS, np.dtype(np.uint64)))
 
 
 def test_moves_of_random_positions_are_those_of_python_chess() -> None:

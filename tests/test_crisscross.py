@@ -12,6 +12,7 @@ import pytest
 from ggp import perft
 
 import ucd_envs
+from ucd_envs.boards import plus
 from ucd_envs.games import crisscross as game
 from ucd_envs.kernels import OVER
 from ucd_envs.pictures import pixels, text
@@ -42,7 +43,7 @@ def placed(stones: tuple[str, str], ply: int, first: int = -1, plies: int = 39) 
     home = first >= 0 and set(stones[1 - first].split()) == NEAR[1 - first] | FAR[1 - first]
     s.player = OVER if ply == plies or home else ply % 2
     for player in range(2):
-        s.stones[player] = sum(1 << game.PLACES[CELLS.index(name)] for name in stones[player].split())
+        s.stones[player] = sum(1 << plus.PLACES[CELLS.index(name)] for name in stones[player].split())
     return State(rules, array.tobytes())
 
 
@@ -253,7 +254,7 @@ def test_a_pass_is_legal_only_when_no_stone_can_move() -> None:
     with pytest.raises(ValueError, match="expected one of a3c3, b3c3, a4c4, b4c4"):
         start.action_named("pass")
     with pytest.raises(ValueError, match="not legal"):
-        start.after(game.PASS)
+        start.after(plus.PASS)
 
 
 # The end

@@ -25,7 +25,10 @@ INTERFACE = {
     "ucd_envs.structs",
     "ucd_envs.tables",
 }
-SHARED = ("bits", "chains", "forward", "hexagon", "lines", "mills", "rings", "rows", "tiles")
+SHARED = (
+    *("bits", "chains", "chess", "discs", "forward", "hexagon", "lines", "men", "mills", "plus", "properties", "quadrants"),
+    *("rings", "rows", "tiles"),
+)
 BOARDS = {"ucd_envs.boards", *(f"ucd_envs.boards.{name}" for name in SHARED)}
 """What games of one kind share; it knows no game."""
 SOURCES = sorted([*ROOT.glob("ucd_envs/**/*.py"), *ROOT.glob("ucd_planners/**/*.py")])

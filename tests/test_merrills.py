@@ -12,6 +12,7 @@ from lockstep import lockstep, mean_return
 
 import ucd_envs
 from ucd_envs.boards import mills
+from ucd_envs.boards.men import PLANES
 from ucd_envs.games import merrills as game
 from ucd_envs.pictures import stones, svg, text
 from ucd_envs.rng import seeded
@@ -401,7 +402,7 @@ def test_tournament_is_true_or_false(value: object) -> None:
 def test_players_see_men_points_hands_and_the_removal() -> None:
     """B106, B107: own men in plane 0, the same points for both, the top row first."""
     state = played(merrills(), "+Onw +Ow +On +Is +One")
-    rules, views = state.rules, np.zeros((2, 7, 7, game.PLANES), np.int8)
+    rules, views = state.rules, np.zeros((2, 7, 7, PLANES), np.int8)
     for player in range(2):
         rules.kernels.observe(rules.config, state.array(), player, views[player].reshape(-1))
     for player, view in enumerate(views):

@@ -15,6 +15,7 @@ from lockstep import lockstep, mean_return
 
 import ucd_envs
 from ucd_envs import Rules, State, pictures
+from ucd_envs.boards.discs import open_cells
 from ucd_envs.games import othello as game
 from ucd_envs.structs import fields
 from ucd_planners import uct
@@ -56,7 +57,7 @@ def board(drawing: str, player: int, **settings: Any) -> State:
     s.player = player
     s.ply = player
     c = fields(rules.config, game.CONFIG)
-    s.open = game.open_cells(c, s.discs[player], s.discs[1 - player])
+    s.open = open_cells(c, s.discs[player], s.discs[1 - player])
     return State.trusted(rules, array.tobytes())
 
 

@@ -553,6 +553,14 @@ def test_no_move_can_be_made_after_the_end(rules: Rules) -> None:
             last.after(action)
 
 
+@pytest.mark.parametrize("text", ["", "nonsense", "zz99", "a1-"])
+def test_a_text_that_names_no_move_is_refused_after_the_end(rules: Rules, text: str) -> None:
+    """ValueError with one line, though there is no legal move left to show."""
+    last = games(rules)[0].states[-1]
+    with pytest.raises(ValueError, match=r"\A[^\n]+\Z"):
+        last.action_named(text)
+
+
 def test_payoffs_of_a_game_that_goes_on_are_refused(corner: State) -> None:
     """There is nothing to be read yet."""
     with pytest.raises(ValueError, match="this one goes on"):

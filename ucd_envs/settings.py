@@ -46,6 +46,11 @@ def real(name: str, value: Any) -> float:
         raise ValueError(f"{name} must be a number that a float can hold") from None
 
 
+def cell_name(cell: int, columns: int) -> str:
+    """Returns the name of cell row * columns + column, such as "b2"."""
+    return f"{chr(ord('a') + cell % columns)}{cell // columns + 1}"
+
+
 def cell_named(text: str, rows: int, columns: int) -> int:
     """Returns row * columns + column of a cell written as column letter and row number from 1, such as "b2" or "B2".
 
@@ -54,6 +59,6 @@ def cell_named(text: str, rows: int, columns: int) -> int:
     letter, number = text[:1].lower(), text[1:]
     column = ord(letter) - ord("a") if letter.isalpha() else -1
     if not 0 <= column < columns or not (number.isascii() and number.isdecimal()) or not 1 <= int(number) <= rows:
-        last = f"{chr(ord('a') + columns - 1)}{rows}"
+        last = cell_name(rows * columns - 1, columns)
         raise ValueError(f"{shown(text)} is no cell of this board: expected a1 to {last}")
     return (int(number) - 1) * columns + column

@@ -1,1 +1,1 @@
-"""Board kernels that several games share: chains, superko, rings, hexagons, and names of points."""
+"""Mechanics of boards, which know no game: geometry, names, and kernels such as chains, rings, rotations and mills."""

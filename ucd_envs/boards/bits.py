@@ -41,3 +41,13 @@ def nth(cells, n):
         else:
             cells = low
     return np.int64(cell)
+
+
+@kernel()
+def list_cells(cells, base, actions, count):
+    """Writes `base` + cell for each cell of a set, ascending, behind the first `count` actions. Returns the new count."""
+    while cells:
+        actions[count] = base + first(cells)
+        cells &= cells - ONE
+        count += 1
+    return count

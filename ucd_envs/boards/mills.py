@@ -5,6 +5,8 @@ Points are counted row by row from 0, the top row first. A set of points is a wo
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ucd_envs.boards.bits import ZERO
@@ -42,6 +44,15 @@ NAMES = tuple(_name(*place) for place in PLACES)
 NAMED = {name.lower(): point for names in (NAMES, GRID) for point, name in enumerate(names)}
 """Points by either name in lower case."""
 
+TABLES = (
+    ("neighbours", np.uint64, (POINTS,)),
+    ("pairs", np.uint64, (POINTS, 2)),
+    ("mills", np.uint64, (len(MILLS),)),
+    ("cell", np.uint8, (POINTS,)),
+)
+"""Fields of a configuration. Sets of points: `neighbours` of a point; `pairs`, which are mills together with it; all `mills`.
+`cell`: of a point on the grid."""
+
 
 def set_of(points: tuple[int, ...]) -> int:
     """Returns points as a set."""
@@ -61,6 +72,16 @@ def neighbours() -> list[int]:
 def completions() -> list[list[int]]:
     """Returns for each point the two sets of two points that are a line together with it."""
     return [[set_of(mill) & ~(1 << point) for mill in MILLS if point in mill] for point in range(POINTS)]
+
+
+def tables() -> dict[str, Any]:
+    """Returns the values of TABLES."""
+    return {
+        "neighbours": neighbours(),
+        "pairs": completions(),
+        "mills": [set_of(mill) for mill in MILLS],
+        "cell": [row * SIDE + column for row, column in PLACES],
+    }
 
 
 @kernel()

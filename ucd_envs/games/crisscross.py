@@ -18,8 +18,6 @@ Source   the rulesheet crisscross of the Dresden server for General Game Playing
 
 choice            here                                elsewhere
 `plies`           39, as in the rulesheet             any limit; with one below 15 nobody need be first
-
-A stone is one bit in rows of seven, the last one always empty, so that no stone moves past the end of a row.
 """
 
 from __future__ import annotations
@@ -28,7 +26,9 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.boards.bits import ONE, ZERO, bit, first, has
+from ucd_envs.boards import plus
+from ucd_envs.boards.bits import has
+from ucd_envs.boards.plus import KINDS, PASS, ROW, SIDE, can_move, chosen, is_home, list_moves, moved
 from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     IS_LEGAL,
@@ -47,30 +47,14 @@ from ucd_envs.kernels import (
     move_of,
 )
 from ucd_envs.rng import draw, stepped
-from ucd_envs.rules import Rules, State
-from ucd_envs.settings import integer, shown
-from ucd_envs.structs import configuration, fields, popcount, record
+from ucd_envs.rules import Rules
+from ucd_envs.settings import integer
+from ucd_envs.structs import configuration, fields, record
 
-SIDE, ROW, STONES, KINDS, PLANES, MOST_PLIES = 6, 7, 4, 3, 14, 99
-"""Rows and columns of the square around the plus, bits of a row, stones of a player, planes, and largest limit."""
-PLACES = tuple(ROW * row + column for row in range(SIDE) for column in range(SIDE) if row in (2, 3) or column in (2, 3))
-"""Bit of each of the 20 cells."""
-PASS = KINDS * len(PLACES)
-NAMES = tuple(f"{chr(ord('a') + place % ROW)}{place // ROW + 1}" for place in PLACES)
-STEP, JUMP, DOUBLE = range(KINDS)
-"""Kinds of moves: over 1, 2 and 4 cells."""
-U2, U3, U4, U32 = (np.uint64(n) for n in (2, 3, 4, 32))
+PLANES, MOST_PLIES = 14, 99
+U32 = np.uint64(32)
 
-CONFIG = record(
-    ("plies", np.int64),
-    ("board", np.uint64),
-    *((name, np.uint64, (2,)) for name in ("start", "way", "near", "far")),
-    ("lines", np.uint64, (2, 2)),
-    ("place", np.uint64, (len(PLACES),)),
-    ("cell", np.int64, (ROW * SIDE,)),
-)
-"""`board`: all cells; of each player: `start`, `way`: bits of a step, `near` and `far`: the halves of the goal, `lines`:
-both lines along which stones move. `place`: bit of each cell; `cell`: cell of each bit."""
+CONFIG = record(("plies", np.int64), *plus.TABLES)
 STATE = record(*((name, np.int32) for name in ("player", "ply", "first")), ("stones", np.uint64, (2,)))
 """`first`: the player who was home while the other was not, -1 for nobody, from the ply after that on."""
 
@@ -87,18 +71,9 @@ def reset(config, state):
 def legal_actions(config, state, actions):
     """Lists the moves of all stones, or the pass."""
     c, s = fields(config, CONFIG), fields(state, STATE)
-    count = 0
     if s.player < 0:
-        return count
-    steps, jumps, doubles = movable(c, s.stones[s.player], s.stones[1 - s.player], s.player)
-    stones = steps | jumps | doubles
-    while stones:
-        place = first(stones)
-        for kind, able in ((STEP, steps), (JUMP, jumps), (DOUBLE, doubles)):
-            if has(able, place):
-                actions[count] = KINDS * c.cell[place] + kind
-                count += 1
-        stones &= stones - ONE
+        return 0
+    count = list_moves(c, s.stones[s.player], s.stones[1 - s.player], s.player, actions)
     if count == 0:
         actions[0] = PASS
         count = 1
@@ -111,11 +86,7 @@ def is_legal(config, state, action):
     c, s = fields(config, CONFIG), fields(state, STATE)
     if s.player < 0 or action < 0 or action > PASS:
         return False
-    steps, jumps, doubles = movable(c, s.stones[s.player], s.stones[1 - s.player], s.player)
-    if action == PASS:
-        return steps | jumps | doubles == ZERO
-    kind = action % KINDS
-    return has(steps if kind == STEP else jumps if kind == JUMP else doubles, c.place[action // KINDS])
+    return can_move(c, s.stones[s.player], s.stones[1 - s.player], s.player, action)
 
 
 @kernel(PLAY)
@@ -220,13 +191,8 @@ def validate(config, state):
     c, s = fields(config, CONFIG), fields(state, STATE)
     if s.stones[0] & s.stones[1] or not -1 <= s.first <= 1:
         return False
-    for player in range(2):
-        # Stones never leave the line along which they move, and each line begins with two.
-        lines = c.lines[player, 0] | c.lines[player, 1]
-        if s.stones[player] & ~lines or popcount(s.stones[player]) != STONES:
-            return False
-        if popcount(s.stones[player] & c.lines[player, 0]) != STONES // 2:
-            return False
+    if not plus.are_on_lines(c, s.stones[0], 0) or not plus.are_on_lines(c, s.stones[1], 1):
+        return False
     home, other_home = is_home(c, s.stones[0], 0), is_home(c, s.stones[1], 1)
     if s.first < 0:
         # Only the player who has just moved may be home unnoticed.
@@ -239,28 +205,6 @@ def validate(config, state):
 
 
 @kernel()
-def movable(c, mine, other, player):
-    """Returns the stones of a player that can step, jump and jump twice."""
-    way, taken = c.way[player], mine | other
-    empty = c.board & ~taken
-    next_taken = mine & taken >> way
-    jumps = next_taken & empty >> U2 * way
-    return mine & empty >> way, jumps, jumps & taken >> U3 * way & empty >> U4 * way
-
-
-@kernel()
-def moved(c, stones, place, kind, player):
-    """Returns a player's stones after a move of the one at a bit."""
-    return stones ^ (bit(place) | bit(place) << (c.way[player] << np.uint64(kind)))
-
-
-@kernel()
-def is_home(c, stones, player):
-    """Returns whether all stones of a player are on its goal."""
-    return stones == c.near[player] | c.far[player]
-
-
-@kernel()
 def first_home(c, leader, stones, others):
     """Returns the first player after a ply from these stones of players 0 and 1: one who alone is home, or the one before."""
     if leader >= 0:
@@ -269,72 +213,16 @@ def first_home(c, leader, stones, others):
     return np.int64(-1 if home == other_home else 0 if home else 1)
 
 
-@kernel()
-def chosen(c, mine, other, player, bits):
-    """Returns the bit of a stone and the kind of a move, drawn by 32 random bits; kind -1 for a pass."""
-    steps, jumps, doubles = movable(c, mine, other, player)
-    stepping, jumping = np.uint64(popcount(steps)), np.uint64(popcount(jumps))
-    count = stepping + jumping + np.uint64(popcount(doubles))
-    if count == ZERO:
-        return np.int64(0), np.int64(-1)
-    number, able, kind = bits * count >> U32, steps, np.int64(STEP)
-    if number >= stepping + jumping:
-        number, able, kind = number - stepping - jumping, doubles, np.int64(DOUBLE)
-    elif number >= stepping:
-        number, able, kind = number - stepping, jumps, np.int64(JUMP)
-    while number > ZERO:
-        able &= able - ONE
-        number -= ONE
-    return first(able), kind
-
-
 def rules(plies: int = 39) -> Rules:
     """CrissCross, over after `plies` plies at the latest, 1 to 99."""
     plies = integer("plies", plies, 1, MOST_PLIES)
-
-    def cells(text: str) -> int:
-        return sum(1 << PLACES[NAMES.index(name)] for name in text.split())
-
-    row, column = sum(1 << i for i in range(SIDE)), sum(1 << ROW * i for i in range(SIDE))
-
-    def move(start: int, kind: int, player: int) -> str:
-        place, by = PLACES[start], (ROW if player else 1) << kind
-        target = place + by
-        if target in PLACES and (player or target // ROW == place // ROW):
-            return NAMES[start] + NAMES[PLACES.index(target)]
-        return f"{NAMES[start]}+{1 << kind}"
-
-    names = [
-        [*(move(start, kind, player) for start in range(len(PLACES)) for kind in range(KINDS)), "pass"] for player in (0, 1)
-    ]
-
-    def action_name(state: State, action: int) -> str:
-        return names[state.ply % 2][action]
-
-    def action_named(state: State, text: str) -> int:
-        named = {action_name(state, action): action for action in state.legal_actions()}
-        if text.lower() not in named:
-            raise ValueError(f"{shown(text)} is no move here: expected one of {', '.join(named)}")
-        return named[text.lower()]
-
     return Rules(
         name="crisscross_v0",
         settings={"plies": plies},
         players=2,
         actions=PASS + 1,
         max_plies=plies,
-        config=configuration(
-            CONFIG,
-            plies=plies,
-            board=cells(" ".join(NAMES)),
-            start=[cells("a3 a4 b3 b4"), cells("c1 c2 d1 d2")],
-            way=[1, ROW],
-            near=[cells("e3 e4"), cells("c5 d5")],
-            far=[cells("f3 f4"), cells("c6 d6")],
-            lines=[[row << 2 * ROW, row << 3 * ROW], [column << 2, column << 3]],
-            place=PLACES,
-            cell=[PLACES.index(place) if place in PLACES else 0 for place in range(ROW * SIDE)],
-        ),
+        config=configuration(CONFIG, plies=plies, **plus.tables()),
         state_bytes=STATE.itemsize,
         key_words=2,
         planes=(SIDE, SIDE, PLANES),
@@ -346,8 +234,8 @@ def rules(plies: int = 39) -> Rules:
             playout_action=playout_action,
             observe=observe,
         ),
-        action_name=action_name,
-        action_named=action_named,
+        action_name=plus.action_name,
+        action_named=plus.action_named,
         why_illegal=lambda action: "a stone can move" if action == PASS else "no stone of the player can move so",
         layout=STATE,
         validate=validate,

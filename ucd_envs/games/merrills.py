@@ -32,21 +32,10 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.boards.bits import ONE, ZERO, bit, first, has, nth
-from ucd_envs.boards.mills import (
-    ALL,
-    MILLS,
-    NAMED,
-    NAMES,
-    PLACES,
-    POINTS,
-    SIDE,
-    completes,
-    completions,
-    in_mills,
-    neighbours,
-    set_of,
-)
+from ucd_envs.boards import men, mills
+from ucd_envs.boards.bits import ZERO, has, list_cells
+from ucd_envs.boards.men import FEWEST, MEN, PASS, after, chosen_move, chosen_point, empty_points, is_blocked, position_of
+from ucd_envs.boards.mills import POINTS, SIDE, in_mills
 from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     IS_LEGAL,
@@ -65,72 +54,32 @@ from ucd_envs.kernels import (
     move_of,
 )
 from ucd_envs.rng import draw, stepped
-from ucd_envs.rules import Rules, State
-from ucd_envs.settings import boolean, shown
+from ucd_envs.rules import Rules
+from ucd_envs.settings import boolean
 from ucd_envs.structs import configuration, fields, popcount, record
 
-MEN, FEWEST = 9, 3
-"""Men of a player at the start, and fewest that do not lose."""
-PASS = POINTS + POINTS * POINTS
 PLIES, TURNS, REMOVALS = 60, 200, 13
 """Longest games: in plies, in turns of a tournament, and its most removals, since the second player to lose a seventh man
 does not live to see it."""
-STEP_BITS = 8
-OWN, OTHER, POINT, MINE, REMOVING, HANDS, STEP = 0, 1, 2, 3, 4, 5, 13
-"""Planes: men, points, whether the observer is to move, whether a removal is next, bits of both hands, and of the ply."""
-PLANES = STEP + STEP_BITS
-U24, U32, U48, U52, U56, U57 = (np.uint64(n) for n in (24, 32, 48, 52, 56, 57))
 
-CONFIG = record(
-    ("tournament", np.int64),
-    ("neighbours", np.uint64, (POINTS,)),
-    ("pairs", np.uint64, (POINTS, 2)),
-    ("mills", np.uint64, (len(MILLS),)),
-    ("cell", np.uint8, (POINTS,)),
-)
-"""Sets of points: `neighbours` of a point; `pairs`, which are mills together with it; all `mills`. `cell`: of a point on the
-grid."""
-STATE = record(
-    *((name, np.int32) for name in ("player", "ply", "turn", "removing")),
-    ("hands", np.int32, (2,)),
-    ("men", np.uint64, (2,)),
-)
-"""`turn`: whose turn it is, and at the end would be; `removing`: whether a removal is next; `hands`: men not yet put down."""
+CONFIG = record(("tournament", np.int64), *mills.TABLES)
+STATE = men.STATE
 
 
 @kernel(RESET)
 def reset(config, state):
     """Clears the board and gives each player its men."""
-    s = fields(state, STATE)
-    s.player = s.ply = s.turn = s.removing = 0
-    s.hands[0] = s.hands[1] = MEN
-    s.men[0] = s.men[1] = ZERO
+    men.set_up(fields(state, STATE))
 
 
 @kernel(LEGAL_ACTIONS)
 def legal_actions(config, state, actions):
     """Lists points for a man to be put down or removed, or moves, or the pass."""
     c, s = fields(config, CONFIG), fields(state, STATE)
-    count = 0
     if s.player < 0:
-        return count
-    own, other = s.men[s.turn], s.men[1 - s.turn]
-    if s.removing or s.hands[s.turn]:
-        points = removable(c, other) if s.removing else ALL & ~(own | other)
-        while points:
-            actions[count] = first(points)
-            points &= points - ONE
-            count += 1
-    else:
-        men = own
-        while men:
-            man = first(men)
-            targets = reach(c, own, other, man)
-            while targets:
-                actions[count] = POINTS + POINTS * man + first(targets)
-                targets &= targets - ONE
-                count += 1
-            men &= men - ONE
+        return 0
+    p = position_of(s)
+    count = list_cells(points_for(c, p), 0, actions, 0) if p.removing or p.hand else men.list_moves(c, p, actions)
     if count == 0:
         actions[0] = PASS
         count = 1
@@ -143,13 +92,10 @@ def is_legal(config, state, action):
     c, s = fields(config, CONFIG), fields(state, STATE)
     if s.player < 0 or action < 0 or action > PASS:
         return False
-    own, other, moves = s.men[s.turn], s.men[1 - s.turn], s.removing == 0 and s.hands[s.turn] == 0
-    if moves:
-        if action == PASS:
-            return is_blocked(c, own, other)
-        man, target = (action - POINTS) // POINTS, (action - POINTS) % POINTS
-        return action >= POINTS and has(own, man) and has(reach(c, own, other, man), target)
-    points = removable(c, other) if s.removing else ALL & ~(own | other)
+    p = position_of(s)
+    if not p.removing and p.hand == 0:
+        return men.can_move(c, p, action)
+    points = points_for(c, p)
     return points == ZERO if action == PASS else action < POINTS and has(points, action)
 
 
@@ -157,61 +103,50 @@ def is_legal(config, state, action):
 def play(config, state, action):
     """Puts down, moves or removes a man, or passes. The turn ends unless a mill is completed."""
     c, s = fields(config, CONFIG), fields(state, STATE)
-    turn = np.int64(s.turn)
-    own, other, hand, removing = after(c, s.men[turn], s.men[1 - turn], s.hands[turn], s.removing != 0, action)
-    s.men[turn], s.men[1 - turn], s.hands[turn] = own, other, hand
+    p = after(c, position_of(s), action)
+    men.write(s, p)
     s.ply += 1
-    s.removing = removing
-    s.turn = turn if removing else 1 - turn
-    s.player = OVER if is_over(c, s) else s.turn
+    s.player = OVER if has_ended(c, p, s.ply) else s.turn
 
 
 @kernel(READ_PAYOFFS)
 def payoffs(config, state, out):
     """Writes 1 and 0 where a player has lost, else what the men are worth."""
     c, s = fields(config, CONFIG), fields(state, STATE)
-    turn = np.int64(s.turn)
-    own, other = s.men[turn], s.men[1 - turn]
-    mine, theirs = popcount(own), popcount(other)
-    if has_lost(c, own, other, s.hands[turn], s.removing != 0):
-        out[turn] = 0.0
+    p = position_of(s)
+    mine, theirs = popcount(p.own), popcount(p.other)
+    if has_lost(c, p):
+        out[p.turn] = 0.0
     elif c.tournament or mine == theirs:
-        out[turn] = 0.5
+        out[p.turn] = 0.5
     else:
-        out[turn] = 0.75 if mine > theirs else 0.25
-    out[1 - turn] = 1.0 - out[turn]
+        out[p.turn] = 0.75 if mine > theirs else 0.25
+    out[1 - p.turn] = 1.0 - out[p.turn]
 
 
 @kernel(KEY)
 def key(config, state, words):
     """Writes both players' men, hands, whose turn it is and whether a removal is next."""
-    s = fields(state, STATE)
-    hands = np.uint64(s.hands[0]) << U48 | np.uint64(s.hands[1]) << U52
-    words[0] = s.men[0] | s.men[1] << U24 | hands | np.uint64(s.turn) << U56 | np.uint64(s.removing) << U57
+    men.write_key(fields(state, STATE), words)
 
 
 @kernel(PLAYOUT)
 def playout(config, state, rng, trace):
-    """Plays random moves."""
+    """Plays random moves. Keeps the position in registers."""
     c, s = fields(config, CONFIG), fields(state, STATE)
-    turn, ply, removing, over = np.int64(s.turn), np.int64(s.ply), s.removing != 0, s.player < 0
-    own, other, hand, rest = s.men[turn], s.men[1 - turn], np.int64(s.hands[turn]), np.int64(s.hands[1 - turn])
-    a, b = rng[0], rng[1]
-    played, most = np.int64(0), most_moves(trace)
+    played, most, over, ply = np.int64(0), most_moves(trace), s.player < 0, np.int64(s.ply)
+    p, a, b = position_of(s), rng[0], rng[1]
     while not over and played < most:
         bits, a, b = stepped(a, b)
-        action = chosen(c, own, other, hand, removing, bits)
+        action = chosen(c, p, bits)
         if trace.size > 0:
-            trace[played] = move_of(turn, action)
-        own, other, hand, removing = after(c, own, other, hand, removing, action)
+            trace[played] = move_of(p.turn, action)
+        p = after(c, p, action)
         played += 1
-        ply += 1
-        if not removing:
-            own, other, hand, rest, turn = other, own, rest, hand, 1 - turn
-        over = has_ended(c, own, other, hand, rest, removing, ply)
+        over = has_ended(c, p, ply + played)
     rng[0], rng[1] = a, b
-    s.men[turn], s.men[1 - turn], s.hands[turn], s.hands[1 - turn] = own, other, hand, rest
-    s.turn, s.ply, s.removing, s.player = turn, ply, removing, OVER if over else turn
+    men.write(s, p)
+    s.ply, s.player = ply + played, OVER if over else p.turn
     return played
 
 
@@ -219,180 +154,71 @@ def playout(config, state, rng, trace):
 def playout_action(config, state, rng):
     """Returns a legal action, drawn uniformly."""
     c, s = fields(config, CONFIG), fields(state, STATE)
-    return chosen(c, s.men[s.turn], s.men[1 - s.turn], s.hands[s.turn], s.removing != 0, draw(rng))
+    return chosen(c, position_of(s), draw(rng))
 
 
 @kernel(OBSERVE)
 def observe(config, state, player, planes):
     """Writes the men on the points of a 7x7 grid, the top row first, and facts on the whole grid."""
-    c, s = fields(config, CONFIG), fields(state, STATE)
-    hands = s.hands[player] | s.hands[1 - player] << 4
-    for cell in range(SIDE * SIDE):
-        at = cell * PLANES
-        planes[at + OWN] = planes[at + OTHER] = planes[at + POINT] = 0
-        planes[at + MINE] = s.turn == player
-        planes[at + REMOVING] = s.removing
-        for place in range(STEP - HANDS):
-            planes[at + HANDS + place] = hands >> place & 1
-        for place in range(STEP_BITS):
-            planes[at + STEP + place] = s.ply >> place & 1
-    for point in range(POINTS):
-        here = np.int64(c.cell[point]) * PLANES
-        planes[here + OWN], planes[here + OTHER] = has(s.men[player], point), has(s.men[1 - player], point)
-        planes[here + POINT] = 1
+    men.write_planes(fields(config, CONFIG), fields(state, STATE), player, planes)
 
 
 @kernel(VALIDATE)
 def validate(config, state):
     """Returns whether men, hands, plies and the turn agree, and the game is over when they say so."""
     c, s = fields(config, CONFIG), fields(state, STATE)
-    if s.turn not in (0, 1) or s.removing not in (0, 1) or min(s.hands[0], s.hands[1]) < 0:
-        return False
-    if s.men[0] & s.men[1] or (s.men[0] | s.men[1]) & ~ALL:
-        return False
     standing, put = popcount(s.men[0]) + popcount(s.men[1]), 2 * MEN - s.hands[0] - s.hands[1]
-    for player in range(2):
-        if popcount(s.men[player]) + s.hands[player] > MEN:
-            return False
-    # White puts down the first of two men.
-    if s.hands[0] != MEN - (put + 1) // 2 or s.hands[1] != MEN - put // 2:
+    if not men.are_possible(c, s, put):
         return False
-    turns = s.ply - (put - np.int64(standing)) - s.removing
-    if put < 2 * MEN and (s.turn != (put - s.removing) % 2 or turns < put - s.removing):
-        return False
-    if turns < put - s.removing or (c.tournament and put < 2 * MEN and turns != put - s.removing):
+    turns, done = s.ply - (put - np.int64(standing)) - s.removing, put - s.removing
+    if turns < done or (put < 2 * MEN and (s.turn != done % 2 or (c.tournament and turns != done))):
         return False
     if c.tournament and s.turn != turns % 2:
         return False
-    if s.removing and in_mills(c.mills, s.men[s.turn]) == ZERO:
-        return False
-    return s.player == (OVER if is_over(c, s) else s.turn)
+    return s.player == (OVER if has_ended(c, position_of(s), s.ply) else s.turn)
 
 
 @kernel()
-def removable(c, men):
-    """Returns the enemy men that may be removed."""
-    free = men & ~in_mills(c.mills, men)
-    return men if c.tournament and free == ZERO else free
+def points_for(c, p):
+    """Returns the points where a man may be put down, or those of the enemy men that may be removed."""
+    if not p.removing:
+        return empty_points(p)
+    free = p.other & ~in_mills(c.mills, p.other)
+    return p.other if c.tournament and free == ZERO else free
 
 
 @kernel()
-def reach(c, own, other, man):
-    """Returns the empty points to which a man may move."""
-    return (ALL if popcount(own) == FEWEST else c.neighbours[man]) & ~(own | other)
+def chosen(c, p, bits):
+    """Returns a random legal action from 64 random bits."""
+    if p.removing or p.hand > 0:
+        return chosen_point(points_for(c, p), bits)
+    return chosen_move(c, p, bits)
 
 
 @kernel()
-def is_blocked(c, own, other):
-    """Returns whether no man can move."""
-    men = own
-    while men:
-        if reach(c, own, other, np.uint64(first(men))):
-            return False
-        men &= men - ONE
-    return True
-
-
-@kernel()
-def after(c, own, other, hand, removing, action):
-    """Returns the mover's men, the other's men, the mover's hand and whether a removal is next, after an action."""
-    if action == PASS:
-        return own, other, np.int64(hand), False
-    if removing:
-        return own, other & ~bit(action), np.int64(hand), False
-    target, left = np.uint64(action), np.int64(hand) - 1
-    if action >= POINTS:
-        moved = np.uint64(action) - U24
-        target, left = moved % U24, np.int64(hand)
-        own &= ~bit(moved // U24)
-    own |= bit(target)
-    return own, other, left, completes(c.pairs[target], own)
-
-
-@kernel()
-def has_lost(c, own, other, hand, removing):
+def has_lost(c, p):
     """Returns whether the player whose turn it is has too few men, or in a tournament no move."""
-    if np.int64(popcount(own)) + hand < FEWEST:
+    if np.int64(popcount(p.own)) + p.hand < FEWEST:
         return True
-    return c.tournament != 0 and not removing and hand == 0 and is_blocked(c, own, other)
+    return c.tournament != 0 and not p.removing and p.hand == 0 and is_blocked(c, p)
 
 
 @kernel()
-def has_ended(c, own, other, hand, rest, removing, ply):
-    """Returns whether the game is over. own, hand: of the player whose turn it is."""
+def has_ended(c, p, ply):
+    """Returns whether the game is over."""
     if c.tournament:
         # Men are missing by removals, each a ply that is no turn of its own, as is the one that comes.
-        removals = 2 * MEN - hand - rest - np.int64(popcount(own | other))
-        if not removing and ply - removals >= TURNS:
+        removals = 2 * MEN - p.hand - p.rest - np.int64(popcount(p.own | p.other))
+        if not p.removing and ply - removals >= TURNS:
             return True
     elif ply >= PLIES:
         return True
-    return has_lost(c, own, other, hand, removing)
-
-
-@kernel()
-def is_over(c, s):
-    """Returns whether the game is over by its men, hands, ply and turn."""
-    turn = np.int64(s.turn)
-    return has_ended(
-        c, s.men[turn], s.men[1 - turn], np.int64(s.hands[turn]), np.int64(s.hands[1 - turn]), s.removing != 0, np.int64(s.ply)
-    )
-
-
-@kernel()
-def chosen(c, own, other, hand, removing, bits):
-    """Returns a random legal action from 64 random bits."""
-    bits >>= U32
-    empty = ALL & ~(own | other)
-    if removing or hand > 0:
-        points = removable(c, other) if removing else empty
-        count = np.uint64(popcount(points))
-        return nth(points, bits * count >> U32) if count else np.int64(PASS)
-    if popcount(own) == FEWEST:
-        count = np.uint64(popcount(empty))
-        which = bits * count * np.uint64(FEWEST) >> U32
-        return POINTS + POINTS * nth(own, which // count) + nth(empty, which % count)
-    ways, men = 0, own
-    while men:
-        ways += popcount(c.neighbours[np.uint64(first(men))] & empty)
-        men &= men - ONE
-    if ways == 0:
-        return np.int64(PASS)
-    which, men = np.int64(bits * np.uint64(ways) >> U32), own
-    while True:
-        man = np.uint64(first(men))
-        targets = c.neighbours[man] & empty
-        own_ways = np.int64(popcount(targets))
-        if which < own_ways:
-            return POINTS + POINTS * np.int64(man) + nth(targets, which)
-        which -= own_ways
-        men &= men - ONE
+    return has_lost(c, p)
 
 
 def rules(tournament: bool = False) -> Rules:
     """Merrills as the rulesheet has it, or the nine men's morris of tournaments. Raises TypeError for anything but a bool."""
     tournament = boolean("tournament", tournament)
-
-    def action_name(state: State, action: int) -> str:
-        if action == PASS:
-            return "pass"
-        if action < POINTS:
-            return "+x"[fields(state.array(), STATE).removing] + NAMES[action]
-        return ">".join(NAMES[point] for point in divmod(action - POINTS, POINTS))
-
-    def action_named(state: State, text: str) -> int:
-        written = text.lower()
-        if written == "pass":
-            return PASS
-        man, arrow, target = written.replace("-", ">").partition(">")
-        if arrow and man in NAMED and target in NAMED:
-            return POINTS + POINTS * NAMED[man] + NAMED[target]
-        # A point alone needs no sign.
-        point = man.removeprefix("+x"[fields(state.array(), STATE).removing])
-        if arrow or point not in NAMED:
-            named = action_name(state, state.legal_actions()[0])
-            raise ValueError(f"{shown(text)} is no move here: expected one such as {named}")
-        return NAMED[point]
 
     return Rules(
         name="merrills_v0",
@@ -400,17 +226,10 @@ def rules(tournament: bool = False) -> Rules:
         players=2,
         actions=PASS + 1,
         max_plies=TURNS + REMOVALS if tournament else PLIES,
-        config=configuration(
-            CONFIG,
-            tournament=tournament,
-            neighbours=neighbours(),
-            pairs=completions(),
-            mills=[set_of(mill) for mill in MILLS],
-            cell=[row * SIDE + column for row, column in PLACES],
-        ),
+        config=configuration(CONFIG, tournament=tournament, **mills.tables()),
         state_bytes=STATE.itemsize,
         key_words=1,
-        planes=(SIDE, SIDE, PLANES),
+        planes=(SIDE, SIDE, men.PLANES),
         tiling="rings",
         kernels=Kernels(
             *(reset, legal_actions, play, payoffs, key),
@@ -419,8 +238,8 @@ def rules(tournament: bool = False) -> Rules:
             playout_action=playout_action,
             observe=observe,
         ),
-        action_name=action_name,
-        action_named=action_named,
+        action_name=men.action_name,
+        action_named=men.action_named,
         why_illegal=lambda action: "it is not a pass that is forced" if action == PASS else "the rules do not allow it",
         layout=STATE,
         validate=validate,

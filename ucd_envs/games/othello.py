@@ -14,8 +14,6 @@ rows      counted from the bottom: black has d4 and e5     tournaments count fro
 start     crossed; or parallel, black in the lower row     crossed; parallel in some books of 6x6
 payoff    win, draw or loss; or 1/2 + difference of discs  empty cells go to the winner in tournaments
           / (2 * cells), where empty cells go to nobody
-
-Each player's discs are one word, cell k in bit k.
 """
 
 from __future__ import annotations
@@ -24,8 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.boards.bits import bit, first, nth
-from ucd_envs.boards.lines import beyond
+from ucd_envs.boards import discs
+from ucd_envs.boards.bits import ZERO, bit, has, list_cells, nth
+from ucd_envs.boards.discs import flips, open_cells
 from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     IS_LEGAL,
@@ -45,23 +44,13 @@ from ucd_envs.kernels import (
 )
 from ucd_envs.rng import below, stepped
 from ucd_envs.rules import Rules, State
-from ucd_envs.settings import cell_named, integer, shown
-from ucd_envs.structs import configuration, fields, leading_zeros, popcount, record
+from ucd_envs.settings import cell_name, cell_named, integer, shown
+from ucd_envs.structs import configuration, fields, popcount, record
 
-ZERO, ONE, U32 = np.uint64(0), np.uint64(1), np.uint64(32)
-HIGHEST = np.uint64(1 << 63)
+U32 = np.uint64(32)
 SIZES, STARTS, PAYOFFS = (4, 6, 8), ("crossed", "parallel"), ("win", "discs")
 
-CONFIG = record(
-    *((name, np.uint64) for name in ("columns", "board", "inner", "centre")),
-    ("start", np.uint64, (2,)),
-    ("cells", np.int64),
-    ("by_discs", np.int64),
-    ("up", np.uint64, (64, 4)),
-    ("down", np.uint64, (64, 4)),
-)
-"""`board`: all cells; `inner`: cells that are in neither the first nor the last column; `centre`: the lowest cell of the first
-four discs; `up`, `down`: the cells beyond a cell, in the directions to higher and to lower cells."""
+CONFIG = record(*discs.BOARD, ("cells", np.int64), ("by_discs", np.int64), *discs.LINES)
 STATE = record(("player", np.int32), ("ply", np.int32), ("discs", np.uint64, (2,)), ("open", np.uint64))
 """`open`: the cells where the mover can put a disc; none when it must pass."""
 
@@ -79,15 +68,10 @@ def reset(config, state):
 def legal_actions(config, state, actions):
     """Lists the cells where a disc turns others over, or the pass if there are none."""
     c, s = fields(config, CONFIG), fields(state, STATE)
-    left, count = s.open, 0
-    if left == ZERO and s.player != OVER:
+    if s.open == ZERO and s.player != OVER:
         actions[0] = c.cells
-        count = 1
-    while left:
-        actions[count] = first(left)
-        left &= left - ONE
-        count += 1
-    return count
+        return 1
+    return list_cells(s.open, 0, actions, 0)
 
 
 @kernel(IS_LEGAL)
@@ -96,7 +80,7 @@ def is_legal(config, state, action):
     c, s = fields(config, CONFIG), fields(state, STATE)
     if s.player == OVER or action < 0 or action > c.cells:
         return False
-    return s.open == ZERO if action == c.cells else s.open & bit(action) != ZERO
+    return s.open == ZERO if action == c.cells else has(s.open, action)
 
 
 @kernel(PLAY)
@@ -145,7 +129,7 @@ def playout(config, state, rng, trace):
             bits, a, b = stepped(a, b)
             cell = np.uint64(nth(free, (bits >> U32) * np.uint64(popcount(free)) >> U32))
             turned = flips(c, mine, other, cell)
-            mine, other = mine | turned | (ONE << cell), other & ~turned
+            mine, other = mine | turned | bit(cell), other & ~turned
         if trace.size > 0:
             trace[played] = move_of(player, cell)
         played += 1
@@ -171,8 +155,8 @@ def observe(config, state, player, planes):
     """Writes own discs, the other's discs, and ones if the observer is to move."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     for cell in range(c.cells):
-        planes[3 * cell] = s.discs[player] >> np.uint64(cell) & ONE
-        planes[3 * cell + 1] = s.discs[1 - player] >> np.uint64(cell) & ONE
+        planes[3 * cell] = has(s.discs[player], cell)
+        planes[3 * cell + 1] = has(s.discs[1 - player], cell)
         planes[3 * cell + 2] = s.player == player
 
 
@@ -201,47 +185,6 @@ def settle(c, s, player, mine, other):
     s.player = OVER if s.open == ZERO and open_cells(c, other, mine) == ZERO else player
 
 
-@kernel()
-def open_cells(c, mine, other):
-    """Returns the empty cells at the ends of runs of the other's discs that begin beside an own one."""
-    # Runs along rows and diagonals cannot go on beyond the first and the last column.
-    inner, n = other & c.inner, c.columns
-    found = ends(mine, inner, ONE) | ends(mine, other, n) | ends(mine, inner, n - ONE) | ends(mine, inner, n + ONE)
-    return found & c.board & ~(mine | other)
-
-
-@kernel()
-def ends(mine, other, step):
-    """Returns the cells behind runs of up to six of the other's discs, in the two directions of a step."""
-    two = step + step
-    up, down = other & mine << step, other & mine >> step
-    up |= other & up << step
-    down |= other & down >> step
-    pairs = other & other << step
-    up |= pairs & up << two
-    up |= pairs & up << two
-    pairs >>= step
-    down |= pairs & down >> two
-    down |= pairs & down >> two
-    return up << step | down >> step
-
-
-@kernel()
-def flips(c, mine, other, cell):
-    """Returns the other's discs that a disc on an empty cell turns over."""
-    found = ZERO
-    for i in range(4):
-        # A carry runs through the other's discs to the first cell that is none of them.
-        line = c.up[cell, i]
-        end = ((other | ~line) + ONE) & line & mine
-        found |= (end - (ONE if end else ZERO)) & line
-        # The same downwards: the highest cell of the line that is none of the other's discs.
-        line = c.down[cell, i]
-        end = HIGHEST >> np.uint64(leading_zeros((line & ~other) | ONE)) & line & mine
-        found |= (ZERO - (end + end)) & line
-    return found
-
-
 def rules(size: int = 8, payoff: str = "win", start: str = "crossed") -> Rules:
     """Othello on `size` x `size` cells, 4, 6 or 8.
 
@@ -255,18 +198,9 @@ def rules(size: int = 8, payoff: str = "win", start: str = "crossed") -> Rules:
         if text not in words:
             raise ValueError(f"{name} must be {' or '.join(map(repr, words))}, not {shown(text)}")
     cells = size * size
-    low = (size // 2 - 1) * (size + 1)
-    black = (low, low + size + 1) if start == "crossed" else (low, low + 1)
-    white = {low, low + 1, low + size, low + size + 1} - set(black)
-
-    ahead = ((1, 0), (-1, 1), (0, 1), (1, 1))
-    lines = np.zeros((2, 64, 4), np.uint64)
-    for cell in range(cells):
-        lines[0, cell] = [beyond(cell, right, up, size) for right, up in ahead]
-        lines[1, cell] = [beyond(cell, -right, -up, size) for right, up in ahead]
 
     def action_name(state: State, action: int) -> str:
-        return "pass" if action == cells else f"{chr(ord('a') + action % size)}{action // size + 1}"
+        return "pass" if action == cells else cell_name(action, size)
 
     def action_named(state: State, text: str) -> int:
         return cells if text.lower() == "pass" else cell_named(text, size, size)
@@ -281,14 +215,7 @@ def rules(size: int = 8, payoff: str = "win", start: str = "crossed") -> Rules:
         players=2,
         actions=cells + 1,
         max_plies=2 * (cells - 4) - 1,
-        config=configuration(
-            CONFIG,
-            **{"columns": size, "board": (1 << cells) - 1, "centre": 1 << low, "cells": cells, "by_discs": payoff == "discs"},
-            inner=sum(1 << cell for cell in range(cells) if 0 < cell % size < size - 1),
-            start=[sum(1 << cell for cell in discs) for discs in (black, white)],
-            up=lines[0],
-            down=lines[1],
-        ),
+        config=configuration(CONFIG, cells=cells, by_discs=payoff == "discs", **discs.tables(size, start == "crossed")),
         state_bytes=STATE.itemsize,
         key_words=2,
         planes=(size, size, 3),

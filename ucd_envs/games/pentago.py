@@ -15,8 +15,6 @@ Source   Flodén 2005; the rulesheet pentago_2008 of the Dresden server for Gene
 choice            here                                       elsewhere
 five in a row     looked at after the placement as well      `after_rotation`: after the rotation only, as in OpenSpiel.
                                                              Then the 36th stone too is followed by a rotation
-
-Each player's stones are one word: bits 9 * quadrant to 9 * quadrant + 8 are a quadrant, row by row from below.
 """
 
 from __future__ import annotations
@@ -25,6 +23,9 @@ from typing import Any
 
 import numpy as np
 
+from ucd_envs.boards import quadrants
+from ucd_envs.boards.bits import ONE, ZERO
+from ucd_envs.boards.quadrants import BOARD, CELLS, ROTATIONS, SIDE, has_line, rotated
 from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     IS_LEGAL,
@@ -43,26 +44,13 @@ from ucd_envs.kernels import (
     move_of,
 )
 from ucd_envs.rng import below, stepped
-from ucd_envs.rules import Rules, State
-from ucd_envs.settings import boolean, cell_named, shown
-from ucd_envs.structs import configuration, fields, popcount, record
+from ucd_envs.rules import Rules
+from ucd_envs.settings import boolean
+from ucd_envs.structs import configuration, fields, record
 
-SIDE, CELLS, ROTATIONS, FIVE = 6, 36, 8, 5
-CORNERS = (3, 3), (3, 0), (0, 0), (0, 3)
-"""Row and column of the lower left cell of each quadrant."""
-NAMES = tuple(f"Q{quadrant}{way}" for quadrant in (1, 2, 3, 4) for way in ("cw", "ccw"))
-ZERO, ONE, NINE, U32 = (np.uint64(n) for n in (0, 1, 9, 32))
-QUADRANT, BOARD, PLACES = np.uint64(0x1FF), np.uint64(2**36 - 1), np.uint64(CELLS)
+PLACES, U32 = np.uint64(CELLS), np.uint64(32)
 
-CONFIG = record(
-    ("after_rotation", np.int64),
-    ("place", np.uint64, (CELLS,)),
-    ("cell", np.int64, (CELLS,)),
-    ("turned", np.uint64, (2, 512)),
-    ("lines", np.uint32, (4, 512)),
-)
-"""`place`: bit of each cell; `cell`: cell of each bit; `turned`: a quadrant's stones after a rotation, by direction;
-`lines`: of the 32 lines, those whose part in a quadrant is full, by the quadrant's stones."""
+CONFIG = record(("after_rotation", np.int64), *quadrants.TABLES)
 STATE = record(("player", np.int32), ("ply", np.int32), ("winner", np.int32), ("stones", np.uint64, (2,)))
 """At even plies a stone is to be placed, at odd ones a quadrant to be rotated. `winner`: -1 for none."""
 
@@ -79,19 +67,13 @@ def reset(config, state):
 def legal_actions(config, state, actions):
     """Lists the empty cells, or all rotations."""
     c, s = fields(config, CONFIG), fields(state, STATE)
-    count = 0
     if s.player < 0:
-        return count
+        return 0
     if s.ply & 1:
         for rotation in range(ROTATIONS):
             actions[rotation] = CELLS + rotation
         return ROTATIONS
-    taken = s.stones[0] | s.stones[1]
-    for cell in range(CELLS):
-        if not (taken >> c.place[cell]) & ONE:
-            actions[count] = cell
-            count += 1
-    return count
+    return quadrants.list_empty(c, s.stones[0] | s.stones[1], actions)
 
 
 @kernel(IS_LEGAL)
@@ -207,37 +189,15 @@ def observe(config, state, player, planes):
 def validate(config, state):
     """Returns whether the stones were placed in turn, only the last ply made five, and the game is over when they say so."""
     c, s = fields(config, CONFIG), fields(state, STATE)
-    first, second, placed = s.stones[0], s.stones[1], np.uint64(s.ply + 1) // np.uint64(2)
-    if first & second or (first | second) & ~BOARD or np.uint64(popcount(first | second)) != placed:
+    if not quadrants.are_in_turn(s.stones[0], s.stones[1], np.uint64(s.ply + 1) // np.uint64(2)):
         return False
-    if np.uint64(popcount(first)) != (placed + ONE) // np.uint64(2):
-        return False
-    turning, turn = s.ply & 1 == 1, s.ply // 2 % 2
-    own, theirs, full = has_line(c, s.stones[turn]), has_line(c, s.stones[1 - turn]), first | second == BOARD
+    turning, turn, full = s.ply & 1 == 1, s.ply // 2 % 2, s.stones[0] | s.stones[1] == BOARD
+    own, theirs = has_line(c, s.stones[turn]), has_line(c, s.stones[1 - turn])
     if turning and theirs:
         return False
     over = (own or theirs or full) and not (turning and c.after_rotation)
     winner = -1 if not over or own == theirs else turn if own else 1 - turn
     return s.player == (OVER if over else turn) and s.winner == winner
-
-
-@kernel()
-def has_line(c, stones):
-    """Returns whether five stones stand in a line: whether all quadrants have full parts of the same one."""
-    shift = NINE
-    full = c.lines[0, stones & QUADRANT]
-    for quadrant in range(1, 4):
-        full &= c.lines[quadrant, (stones >> shift) & QUADRANT]
-        shift += NINE
-    return full != 0
-
-
-@kernel()
-def rotated(c, stones, rotation):
-    """Returns a player's stones after a rotation, 2 * quadrant + direction."""
-    shift = NINE * (rotation >> ONE)
-    before = (stones >> shift) & QUADRANT
-    return stones ^ ((before ^ c.turned[rotation & ONE, before]) << shift)
 
 
 @kernel()
@@ -253,51 +213,13 @@ def finish(c, s, mover, turned):
 def rules(after_rotation: bool = False) -> Rules:
     """Pentago. `after_rotation`: five in a row counts only after the rotation, and every stone is followed by one."""
     after_rotation = boolean("after_rotation", after_rotation)
-    place = [0] * CELLS
-    for quadrant, (row, column) in enumerate(CORNERS):
-        for at in range(9):
-            place[SIDE * (row + at // 3) + column + at % 3] = 9 * quadrant + at
-    patterns = np.arange(512, dtype=np.uint64)
-    turned = np.zeros((2, 512), np.uint64)
-    for direction in range(2):
-        for at in range(9):
-            row, column = divmod(at, 3)
-            to = 3 * (2 - column) + row if direction == 0 else 3 * column + 2 - row
-            turned[direction] |= ((patterns >> np.uint64(at)) & ONE) << np.uint64(to)
-    lines, number = np.zeros((4, 512), np.uint32), 0
-    for cell in range(CELLS):
-        for up, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
-            row, column = cell // SIDE + (FIVE - 1) * up, cell % SIDE + (FIVE - 1) * right
-            if row < SIDE and 0 <= column < SIDE:
-                line = sum(1 << place[cell + step * (SIDE * up + right)] for step in range(FIVE))
-                for quadrant in range(4):
-                    part = np.uint64(line >> 9 * quadrant & 0x1FF)
-                    lines[quadrant] |= np.where(patterns & part == part, np.uint32(1 << number), np.uint32(0))
-                number += 1
-
-    def action_name(state: State, action: int) -> str:
-        if action >= CELLS:
-            return NAMES[action - CELLS]
-        return f"{chr(ord('a') + action % SIDE)}{action // SIDE + 1}"
-
-    def action_named(state: State, text: str) -> int:
-        rotations = {name.lower(): CELLS + rotation for rotation, name in enumerate(NAMES)}
-        if text.lower() in rotations:
-            return rotations[text.lower()]
-        try:
-            return cell_named(text, SIDE, SIDE)
-        except ValueError:
-            raise ValueError(f"{shown(text)} is no move: expected a cell, a1 to f6, or a rotation, Q1cw to Q4ccw") from None
-
     return Rules(
         name="pentago_v0",
         settings={"after_rotation": after_rotation},
         players=2,
         actions=CELLS + ROTATIONS,
         max_plies=2 * CELLS - (not after_rotation),
-        config=configuration(
-            CONFIG, after_rotation=after_rotation, place=place, cell=np.argsort(place), turned=turned, lines=lines
-        ),
+        config=configuration(CONFIG, after_rotation=after_rotation, **quadrants.tables()),
         state_bytes=STATE.itemsize,
         key_words=2,
         planes=(SIDE, SIDE, 3),
@@ -309,8 +231,8 @@ def rules(after_rotation: bool = False) -> Rules:
             playout_action=playout_action,
             observe=observe,
         ),
-        action_name=action_name,
-        action_named=action_named,
+        action_name=quadrants.action_name,
+        action_named=quadrants.action_named,
         why_illegal=lambda action: "a stone comes first" if action >= CELLS else "the cell is taken, or a rotation comes first",
         layout=STATE,
         validate=validate,

@@ -12,9 +12,6 @@ Source   Müller 1991; the rulesheet quarto of the Dresden server for General Ga
 choice            here                                       elsewhere
 squares           none                                       `squares`: 2x2 cells win like a line (advanced rules)
 claim             none: a line wins when it is made          the winner must call it
-
-A word holds, for each property, the cells with a 1: bit 16 * property + cell. Pieces and empty cells are drawn at random
-from a word of 16 numbers of four bits, the remaining ones first.
 """
 
 from __future__ import annotations
@@ -23,6 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from ucd_envs.boards import properties
+from ucd_envs.boards.bits import ONE, ZERO, bit, has, list_cells, nth
+from ucd_envs.boards.properties import ALL, CELLS, LANES, PROPERTIES, SIDE, drawn, has_line, numbers, spread
 from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     IS_LEGAL,
@@ -41,26 +41,20 @@ from ucd_envs.kernels import (
     move_of,
 )
 from ucd_envs.rng import below, stepped
-from ucd_envs.rules import Rules, State
-from ucd_envs.settings import boolean, cell_named, shown
-from ucd_envs.structs import configuration, fields, popcount, record, trailing_zeros
+from ucd_envs.rules import Rules
+from ucd_envs.settings import boolean
+from ucd_envs.structs import configuration, fields, popcount, record
 
-SIDE, CELLS, PROPERTIES, PLANES = 4, 16, 4, 12
-ZERO, ONE, U2, U3, U4, U15, U16, U32 = (np.uint64(n) for n in (0, 1, 2, 3, 4, 15, 16, 32))
-ALL = np.uint64(0xFFFF)
-LANES = np.uint64(0x0001000100010001)
-"""The lowest bit of each property's cells; times a set of cells, that set for each property."""
-SPREAD = np.uint64(0x0000200040008001)
-"""Multiplier that moves bit k of a piece to bit 16 * k, among others."""
-FIRST_COLUMN, FIRST_ROW, CORNER, OTHER_CORNER, SQUARES = (LANES * np.uint64(n) for n in (0x1111, 0x000F, 1, 8, 0x0777))
+PLANES = 4 + 2 * PROPERTIES
+U16, U32 = np.uint64(16), np.uint64(32)
 
 CONFIG = record(("squares", np.int64))
 STATE = record(
     *((name, np.int32) for name in ("player", "ply", "winner", "hand")),
     *((name, np.uint64) for name in ("ones", "taken", "left")),
 )
-"""`winner`: -1 for none; `hand`: the selected piece, -1 for none; `ones`: the cells with a 1, by property; `taken`: the taken
-cells; `left`: the pieces to select from."""
+"""`winner`: -1 for none; `hand`: the selected piece, -1 for none; `ones`: the pieces on the board, the
+cells with a 1 by property; `taken`: the taken cells; `left`: the pieces to select from."""
 
 
 @kernel(RESET)
@@ -75,15 +69,11 @@ def reset(config, state):
 def legal_actions(config, state, actions):
     """Lists the empty cells while a piece is selected, else the pieces left."""
     s = fields(state, STATE)
-    count = 0
     if s.player < 0:
-        return count
-    found, first = (s.left, CELLS) if s.hand < 0 else (ALL & ~s.taken, 0)
-    while found:
-        actions[count] = first + np.int64(trailing_zeros(found))
-        found &= found - ONE
-        count += 1
-    return count
+        return 0
+    if s.hand < 0:
+        return list_cells(s.left, CELLS, actions, 0)
+    return list_cells(ALL & ~s.taken, 0, actions, 0)
 
 
 @kernel(IS_LEGAL)
@@ -93,8 +83,8 @@ def is_legal(config, state, action):
     if s.player < 0 or action < 0 or action >= 2 * CELLS:
         return False
     if s.hand < 0:
-        return action >= CELLS and (s.left >> np.uint64(action - CELLS)) & ONE != ZERO
-    return action < CELLS and (s.taken >> np.uint64(action)) & ONE == ZERO
+        return action >= CELLS and has(s.left, action - CELLS)
+    return action < CELLS and not has(s.taken, action)
 
 
 @kernel(PLAY)
@@ -104,11 +94,11 @@ def play(config, state, action):
     s.ply += 1
     if action >= CELLS:
         s.hand = action - CELLS
-        s.left &= ~(ONE << np.uint64(s.hand))
+        s.left &= ~bit(s.hand)
         s.player = 1 - s.player
         return
     s.ones |= spread(np.uint64(s.hand)) << np.uint64(action)
-    s.taken |= ONE << np.uint64(action)
+    s.taken |= bit(action)
     s.hand = -1
     if has_line(s.ones, s.taken, fields(config, CONFIG).squares):
         s.winner, s.player = s.player, OVER
@@ -146,20 +136,16 @@ def playout(config, state, rng, trace):
     while room > ZERO and not won and played < most:
         bits, a, b = stepped(a, b)
         if hand < 0:
-            shift = ((bits >> U32) * few) >> U32 << U2
-            piece = (pieces >> shift) & U15
+            piece, pieces = drawn(pieces, few, bits >> U32)
             few -= ONE
-            pieces = replaced(pieces, shift, few)
             left &= ~(ONE << piece)
             hand = np.int64(piece)
             if trace.size > 0:
                 trace[played] = move_of(player, CELLS + hand)
             player = 1 - player
         else:
-            shift = ((bits >> U32) * room) >> U32 << U2
-            cell = (empty >> shift) & U15
+            cell, empty = drawn(empty, room, bits >> U32)
             room -= ONE
-            empty = replaced(empty, shift, room)
             ones |= spread(np.uint64(hand)) << cell
             taken |= ONE << cell
             hand = np.int64(-1)
@@ -182,11 +168,10 @@ def playout(config, state, rng, trace):
 def playout_action(config, state, rng):
     """Returns an empty cell or a piece left, drawn uniformly."""
     s = fields(state, STATE)
-    found, first = (s.left, CELLS) if s.hand < 0 else (ALL & ~s.taken, 0)
-    number = below(rng, np.uint64(popcount(found)))
-    for _ in range(number):
-        found &= found - ONE
-    return first + np.int64(trailing_zeros(found))
+    if s.hand < 0:
+        return CELLS + nth(s.left, below(rng, np.uint64(popcount(s.left))))
+    empty = ALL & ~s.taken
+    return nth(empty, below(rng, np.uint64(popcount(empty))))
 
 
 @kernel(OBSERVE)
@@ -196,13 +181,13 @@ def observe(config, state, player, planes):
     """
     s = fields(state, STATE)
     for cell in range(CELLS):
-        place, at = np.uint64(cell), PLANES * cell
-        planes[at] = planes[at + 1] = (s.taken >> place) & ONE
+        at = PLANES * cell
+        planes[at] = planes[at + 1] = has(s.taken, cell)
         for k in range(PROPERTIES):
-            planes[at + 2 + k] = (s.ones >> (U16 * np.uint64(3 - k) + place)) & ONE
-            planes[at + 6 + k] = (s.hand >> (3 - k)) & 1 if s.hand >= 0 else 0
+            planes[at + 2 + k] = has(s.ones, CELLS * (3 - k) + cell)
+            planes[at + 6 + k] = s.hand >= 0 and s.hand >> 3 - k & 1
         planes[at + 10] = s.hand >= 0
-        planes[at + 11] = (s.left >> place) & ONE
+        planes[at + 11] = has(s.left, cell)
 
 
 @kernel(VALIDATE)
@@ -214,88 +199,19 @@ def validate(config, state):
         return False
     if s.taken & ~ALL or popcount(s.taken) != placed or s.ones & ~(s.taken * LANES):
         return False
-    found = ONE << np.uint64(s.hand) if s.hand >= 0 else ZERO
-    for cell in range(CELLS):
-        if (s.taken >> np.uint64(cell)) & ONE:
-            piece = ONE << piece_on(s.ones, np.uint64(cell))
-            if found & piece:
-                return False
-            found |= piece
+    found = properties.pieces_on(s.ones, s.taken) | (bit(s.hand) if s.hand >= 0 else ZERO)
     line = has_line(s.ones, s.taken, squares)
-    if s.left != ALL & ~found or (line and placing):
+    # The plies tell how many pieces were selected: fewer are found if one is in two places.
+    if popcount(found) != placed + placing or s.left != ALL & ~found or (line and placing):
         return False
     mover = (s.ply + 1) // 2 % 2
     over = line or placed == CELLS
     return s.player == (OVER if over else mover) and s.winner == (mover if line else -1)
 
 
-@kernel()
-def spread(piece):
-    """Returns a piece on cell 0: bit 16 * k for bit k of the piece."""
-    return piece * SPREAD & LANES
-
-
-@kernel()
-def piece_on(ones, cell):
-    """Returns the piece on a taken cell."""
-    bits = (ones >> cell) & LANES
-    return (bits | bits >> np.uint64(15) | bits >> np.uint64(30) | bits >> np.uint64(45)) & U15
-
-
-@kernel()
-def numbers(cells):
-    """Returns the numbers of the set bits of a word of 16, four bits each, ascending."""
-    word, shift = ZERO, ZERO
-    while cells:
-        word |= np.uint64(trailing_zeros(cells)) << shift
-        cells &= cells - ONE
-        shift += U4
-    return word
-
-
-@kernel()
-def replaced(word, shift, last):
-    """Returns numbers of four bits after the one at `shift` has been replaced by number `last`, the last one in use."""
-    at_last = (word >> (last << U2)) & U15
-    return word & ~(U15 << shift) | at_last << shift
-
-
-@kernel()
-def has_line(ones, taken, squares):
-    """Returns whether the pieces of a line, or of 2x2 cells, share the value of a property."""
-    return line_of(ones, squares) | line_of(taken * LANES ^ ones, squares) != ZERO
-
-
-@kernel()
-def line_of(x, squares):
-    """Returns the first cells of all lines of x, a set of cells for each property."""
-    pairs, steep = x & x >> ONE, x & x >> U4
-    found = pairs & pairs >> U2 & FIRST_COLUMN | steep & steep >> np.uint64(8) & FIRST_ROW
-    rising, falling = x & x >> np.uint64(5), x & x >> U3
-    found |= rising & rising >> np.uint64(10) & CORNER | falling & falling >> np.uint64(6) & OTHER_CORNER
-    if squares:
-        found |= pairs & pairs >> U4 & SQUARES
-    return found
-
-
 def rules(squares: bool = False) -> Rules:
     """Quarto. `squares`: four pieces on 2x2 cells that share a property win like a line."""
     squares = boolean("squares", squares)
-
-    def action_name(state: State, action: int) -> str:
-        if action >= CELLS:
-            return f"s{action - CELLS:04b}"
-        return f"{chr(ord('a') + action % SIDE)}{action // SIDE + 1}"
-
-    def action_named(state: State, text: str) -> int:
-        pieces = {f"s{piece:04b}": CELLS + piece for piece in range(CELLS)}
-        if text.lower() in pieces:
-            return pieces[text.lower()]
-        try:
-            return cell_named(text, SIDE, SIDE)
-        except ValueError:
-            raise ValueError(f"{shown(text)} is no move: expected a cell, a1 to d4, or a piece, s0000 to s1111") from None
-
     return Rules(
         name="quarto_v0",
         settings={"squares": squares},
@@ -314,8 +230,8 @@ def rules(squares: bool = False) -> Rules:
             playout_action=playout_action,
             observe=observe,
         ),
-        action_name=action_name,
-        action_named=action_named,
+        action_name=properties.action_name,
+        action_named=properties.action_named,
         why_illegal=lambda action: (
             "the piece is gone, or one is to be placed"
             if action >= CELLS
