@@ -13,7 +13,7 @@ import numpy as np
 from ucd_envs.boards.bits import ONE, ZERO, bit, first, has
 from ucd_envs.kernels import kernel
 from ucd_envs.rules import State
-from ucd_envs.settings import cell_name, shown
+from ucd_envs.settings import shown
 from ucd_envs.structs import popcount
 
 SIDE, ROW, STONES, KINDS = 6, 7, 4, 3
@@ -21,7 +21,7 @@ SIDE, ROW, STONES, KINDS = 6, 7, 4, 3
 PLACES = tuple(ROW * row + column for row in range(SIDE) for column in range(SIDE) if row in (2, 3) or column in (2, 3))
 """Bit of each of the 20 cells."""
 PASS = KINDS * len(PLACES)
-NAMES = tuple(cell_name(place, ROW) for place in PLACES)
+NAMES = tuple(f"{chr(ord('a') + place % ROW)}{place // ROW + 1}" for place in PLACES)
 STEP, JUMP, DOUBLE = range(KINDS)
 """Kinds of moves: over 1, 2 and 4 cells."""
 U2, U3, U4, U32 = (np.uint64(n) for n in (2, 3, 4, 32))
