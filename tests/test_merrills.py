@@ -386,7 +386,7 @@ def test_a_text_that_names_no_move_is_refused(name: str) -> None:
 
 def test_a_man_is_not_put_down_where_one_is_removed() -> None:
     state = played(merrills(), "+Onw +Ow +On +Is +One")
-    with pytest.raises(ValueError, match=r"'\+Ow' is no move here: expected one such as xOw"):
+    with pytest.raises(ValueError, match=r"'\+Ow' is no move here: expected one of xOw, xIs"):
         state.action_named("+Ow")
 
 

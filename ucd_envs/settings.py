@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 MOST_SHOWN = 80
+MOST_MOVES = 6
+"""Largest number of legal moves that a message lists."""
 
 
 def shown(value: Any) -> str:
@@ -62,3 +65,22 @@ def cell_named(text: str, rows: int, columns: int) -> int:
         last = cell_name(rows * columns - 1, columns)
         raise ValueError(f"{shown(text)} is no cell of this board: expected a1 to {last}")
     return (int(number) - 1) * columns + column
+
+
+def move_among(text: str, named: Mapping[str, int]) -> int:
+    """Returns the action of a text, in upper or lower case, given the legal actions by their names in lower case.
+
+    Raises ValueError with one sentence for a text that names none.
+    """
+    if text.lower() not in named:
+        raise no_move(text, list(named))
+    return named[text.lower()]
+
+
+def no_move(text: str, names: Sequence[str]) -> ValueError:
+    """Returns the error for a text that names no legal move, given the names of those that are legal."""
+    if not names:
+        wanted = "the game is over"
+    else:
+        wanted = f"expected one of {', '.join(names)}" if len(names) <= MOST_MOVES else f"expected one such as {names[0]}"
+    return ValueError(f"{shown(text)} is no move here: {wanted}")

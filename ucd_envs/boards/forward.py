@@ -17,7 +17,7 @@ import numpy as np
 from ucd_envs.boards.bits import ONE, ZERO, bit, first, has, nth
 from ucd_envs.kernels import kernel
 from ucd_envs.rules import State
-from ucd_envs.settings import integer, shown
+from ucd_envs.settings import integer, move_among
 from ucd_envs.structs import popcount, record
 
 MOST_WAYS, MOST_CELLS, MOST_COLUMNS = 4, 64, 26
@@ -236,11 +236,7 @@ class Names:
 
     def action_named(self, state: State, text: str) -> int:
         """Returns the action of a text, in upper or lower case. Raises ValueError for one that names no legal move."""
-        named = {self.action_name(state, action): action for action in state.legal_actions()}
-        if text.lower() in named:
-            return named[text.lower()]
-        wanted = f"expected one such as {next(iter(named))}" if named else "the game is over"
-        raise ValueError(f"{shown(text)} is no move here: {wanted}")
+        return move_among(text, {self.action_name(state, action): action for action in state.legal_actions()})
 
     def _cell(self, row: int, column: int) -> str:
         """Returns the name of a cell, or "off" for one that does not lie on the board."""

@@ -14,7 +14,7 @@ from ucd_envs.boards.bits import ONE, ZERO, bit, first, has, list_cells, nth
 from ucd_envs.boards.mills import ALL, NAMED, NAMES, POINTS, SIDE, completes, in_mills
 from ucd_envs.kernels import kernel
 from ucd_envs.rules import State
-from ucd_envs.settings import shown
+from ucd_envs.settings import no_move
 from ucd_envs.structs import fields, popcount, record
 
 MEN, FEWEST = 9, 3
@@ -227,6 +227,4 @@ def action_named(state: State, text: str) -> int:
     point = man.removeprefix("+x"[fields(state.array(), STATE).removing])
     if not arrow and point in NAMED:
         return NAMED[point]
-    legal = state.legal_actions()
-    wanted = f"expected one such as {action_name(state, legal[0])}" if legal else "the game is over"
-    raise ValueError(f"{shown(text)} is no move here: {wanted}")
+    raise no_move(text, [action_name(state, action) for action in state.legal_actions()])

@@ -13,7 +13,7 @@ import numpy as np
 from ucd_envs.boards.bits import ONE, ZERO, bit, first, has
 from ucd_envs.kernels import kernel
 from ucd_envs.rules import State
-from ucd_envs.settings import shown
+from ucd_envs.settings import move_among
 from ucd_envs.structs import popcount
 
 SIDE, ROW, STONES, KINDS = 6, 7, 4, 3
@@ -152,8 +152,4 @@ def action_name(state: State, action: int) -> str:
 
 def action_named(state: State, text: str) -> int:
     """Returns the action of a text, in upper or lower case. Raises ValueError for one that names no legal move."""
-    named = {action_name(state, action): action for action in state.legal_actions()}
-    if text.lower() in named:
-        return named[text.lower()]
-    wanted = f"expected one of {', '.join(named)}" if named else "the game is over"
-    raise ValueError(f"{shown(text)} is no move here: {wanted}")
+    return move_among(text, {action_name(state, action): action for action in state.legal_actions()})

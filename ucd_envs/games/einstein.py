@@ -47,7 +47,7 @@ from ucd_envs.kernels import (
 )
 from ucd_envs.rng import below, stepped
 from ucd_envs.rules import Rules, State
-from ucd_envs.settings import cell_named, integer, shown
+from ucd_envs.settings import cell_named, integer, move_among, shown
 from ucd_envs.structs import configuration, fields, record
 
 SMALLEST, LARGEST, MOST = 3, 8, 6
@@ -385,8 +385,7 @@ def rules(size: int = 5, first: str = "", second: str = "") -> Rules:
             number, dash, target = text.partition("-")
             if dash and number.isdecimal():
                 cell_named(target, size, size)
-            raise ValueError(f"{shown(text)} is no move here: expected one of {', '.join(named)}")
-        return named[text.lower()]
+        return move_among(text, named)
 
     return Rules(
         name="einstein_v0",

@@ -40,7 +40,7 @@ from ucd_envs.kernels import (
 )
 from ucd_envs.rng import below, draw
 from ucd_envs.rules import Rules, State
-from ucd_envs.settings import integer
+from ucd_envs.settings import integer, move_among
 from ucd_envs.structs import configuration, fields, record
 
 ROLL, HOLD, FACES = 0, 1, 6
@@ -186,10 +186,7 @@ def rules(target: int = 100, max_plies: int = 10_000) -> Rules:
         return str(action + 1) if state.player == CHANCE or action > HOLD else ("roll", "hold")[action]
 
     def action_named(state: State, text: str) -> int:
-        names = [action_name(state, action) for action in state.legal_actions()]
-        if text.lower() not in names:
-            raise ValueError(f"{text!r} is no move here: expected one of {', '.join(names)}")
-        return names.index(text.lower())
+        return move_among(text, {action_name(state, action): action for action in state.legal_actions()})
 
     return Rules(
         name="pig_v0",
