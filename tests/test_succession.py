@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from gymnasium.spaces import Discrete
 import ucd_envs
 from ucd_envs.foreign import SingleGame
 from ucd_envs.rules import State
-from ucd_planners import Planner, simple_way, uct
+from ucd_planners import Planner, simple_way, ucd, uct
 from ucd_planners.playouts import BHRF, MAST, LastGoodReply, NGrams, PlayoutPolicy
 from ucd_planners.succession import MOST_PLIES, follows
 from ucd_planners.worker import Worker
@@ -235,3 +236,25 @@ def test_a_reset_planner_has_learned_nothing(monkeypatch: pytest.MonkeyPatch) ->
     planner.search(state.after(3))
     planner.search(state.after(3).after(4))
     assert heard == [True, True, False]
+
+
+@pytest.mark.parametrize("game", ["pentago", "othello", "merrills", "quarto", "pawn_whopping"])
+def test_a_kept_graph_serves_untried_moves_several_plies_and_positions_before(game: str) -> None:
+    """B076: the root's moves are the legal ones, whatever came between, and other rules begin anew."""
+    rules = ucd_envs.make_rules(game)
+    planner = ucd(1, 0, 1, playouts=40, seed=2, reuse_graph=True)
+    first = state = rules.initial_state()
+    choice = random.Random(game)
+    before: list[State] = []
+    for plies in (1, 2, 3, 1, 5, 2, 1):
+        before.append(state)
+        for _ in range(plies):
+            if not state.over:
+                state = state.after(choice.choice(state.legal_actions()))
+        for wanted in (state, choice.choice(before), first):
+            if not wanted.over:
+                found = planner.search(wanted)
+                assert (found.state, found.actions.tolist()) == (wanted, wanted.legal_actions())
+                assert found.visits.sum() >= 40
+    other = ucd_envs.make_rules("connect_four").initial_state()
+    assert planner.search(other).actions.tolist() == other.legal_actions()
