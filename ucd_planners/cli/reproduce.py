@@ -127,6 +127,6 @@ def _cell(column: str, value: Any) -> str:
     """Returns a number in readable form."""
     if value is None:
         return ""
-    if column in ("percent", "standard_error", "paper"):
+    if column in ("percent", "standard_error", "paper", "mean_payoff"):
         return f"{value:.2f}" if column == "standard_error" else f"{value:.1f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
