@@ -86,7 +86,7 @@ RECORDED = {
 
 @cache
 def recorded(name: str) -> dict[str, Any]:
-    """What a file tells, with the numbers of players in place of their names, which the order of `roles` gives."""
+    """The contents of a file. The order of `roles` gives the numbers of the players."""
     told: dict[str, Any] = json.loads((DATA / f"{name}.json").read_text())
     return told
 

@@ -17,7 +17,7 @@ import numpy as np
 from ucd_envs.boards.bits import ONE, ZERO, bit, first, has, nth
 from ucd_envs.kernels import kernel
 from ucd_envs.rules import State
-from ucd_envs.settings import integer, move_among
+from ucd_envs.settings import cell_name, integer, move_among
 from ucd_envs.structs import popcount, record
 
 MOST_WAYS, MOST_CELLS, MOST_COLUMNS = 4, 64, 26
@@ -241,4 +241,4 @@ class Names:
     def _cell(self, row: int, column: int) -> str:
         """Returns the name of a cell, or "off" for one that does not lie on the board."""
         inside = 0 <= row < self.rows and 0 <= column < self.columns
-        return f"{chr(ord('a') + column)}{row + 1}" if inside else "off"
+        return cell_name(row * self.columns + column, self.columns) if inside else "off"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ucd_envs.boards.bits import ONE, ZERO
 from ucd_envs.kernels import kernel
 from ucd_envs.structs import leading_zeros
 
-ZERO, ONE, BITS, HIGHEST = np.uint64(0), np.uint64(1), np.uint64(64), np.uint64(1 << 63)
+BITS, HIGHEST = np.uint64(64), np.uint64(1 << 63)
 
 
 def beyond(cell: int, right: int, up: int, size: int, most: int = 8) -> int:

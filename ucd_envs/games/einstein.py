@@ -47,7 +47,7 @@ from ucd_envs.kernels import (
 )
 from ucd_envs.rng import below, stepped
 from ucd_envs.rules import Rules, State
-from ucd_envs.settings import cell_named, integer, move_among, shown
+from ucd_envs.settings import cell_name, cell_named, integer, move_among, shown
 from ucd_envs.structs import configuration, fields, record
 
 SMALLEST, LARGEST, MOST = 3, 8, 6
@@ -369,8 +369,7 @@ def rules(size: int = 5, first: str = "", second: str = "") -> Rules:
     steps = 2 * sum(2 * (size - 1) - cell // size - cell % size for cell in corner)
 
     def place(player: int, cell: int) -> str:
-        row, column = divmod(cell if player == 0 else cells - 1 - cell, size)
-        return f"{chr(ord('a') + column)}{row + 1}"
+        return cell_name(cell if player == 0 else cells - 1 - cell, size)
 
     def action_name(state: State, action: int) -> str:
         if state.player == CHANCE:

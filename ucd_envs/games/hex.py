@@ -46,7 +46,7 @@ from ucd_envs.kernels import (
 )
 from ucd_envs.rng import below, draw
 from ucd_envs.rules import Rules, State, set_mover
-from ucd_envs.settings import boolean, cell_named, integer
+from ucd_envs.settings import boolean, cell_name, cell_named, integer
 from ucd_envs.structs import configuration, fields, popcount, record, stack_array
 
 SIDE = 19
@@ -364,7 +364,7 @@ def rules(
     cells = rows * columns
 
     def action_name(state: State | None, action: int) -> str:
-        return "swap" if action == cells else f"{chr(ord('a') + action % columns)}{action // columns + 1}"
+        return "swap" if action == cells else cell_name(action, columns)
 
     def action_named(state: State | None, text: str) -> int:
         if swap and text.lower() == "swap":

@@ -65,7 +65,7 @@ from ucd_envs.kernels import (
 )
 from ucd_envs.rng import below, stepped
 from ucd_envs.rules import Rules, State
-from ucd_envs.settings import cell_named, integer, shown
+from ucd_envs.settings import cell_name, cell_named, integer, shown
 from ucd_envs.structs import configuration, fields, popcount, record
 
 DIRECTIONS = ("up", "right", "down", "left")
@@ -384,8 +384,7 @@ def rules(rows: int = 4, columns: int = 4, highest: int = 2048) -> Rules:
     def action_name(state: State, action: int) -> str:
         if state.player != CHANCE and action < len(DIRECTIONS):
             return DIRECTIONS[action]
-        row, column = divmod(action // 2, columns)
-        return f"{2 + 2 * (action % 2)}-{chr(ord('a') + column)}{row + 1}"
+        return f"{2 + 2 * (action % 2)}-{cell_name(action // 2, columns)}"
 
     def action_named(state: State, text: str) -> int:
         if state.player != CHANCE:

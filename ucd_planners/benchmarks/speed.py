@@ -217,6 +217,15 @@ def find_peer(name: str) -> Any:
         raise ImportError(f"the peer {name} is not installed: pip install '{package}'") from None
 
 
+ALIKE: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("merrills_v0", {"tournament": True}, "nine_mens_morris"),
+    ("othello_v0", {"size": 8, "payoff": "win", "start": "crossed"}, "othello"),
+    ("pentago_v0", {"after_rotation": True}, "pentago"),
+    ("tic_tac_toe_v0", {}, "tic_tac_toe"),
+)
+"""Games in the settings in which OpenSpiel has an equal one, and its name there."""
+
+
 def openspiel_name(rules: Rules) -> str | None:
     """Returns the game in OpenSpiel's notation, or None where it has no equal game."""
     settings = rules.settings
@@ -235,17 +244,9 @@ def openspiel_name(rules: Rules) -> str | None:
         return None if settings["swap"] else f"havannah(board_size={settings['base']})"
     if rules.name == "breakthrough_v0":
         rows, columns = settings["rows"], settings["columns"]
-        return f"breakthrough(rows={rows},columns={columns})" if settings["filled"] == (2 if rows > 5 else 1) else None
+        default = registry.make_rules(rules.name, rows=rows, columns=columns)
+        return f"breakthrough(rows={rows},columns={columns})" if rules == default else None
     return next((theirs for name, own, theirs in ALIKE if name == rules.name and own.items() <= settings.items()), None)
-
-
-ALIKE: tuple[tuple[str, dict[str, Any], str], ...] = (
-    ("merrills_v0", {"tournament": True}, "nine_mens_morris"),
-    ("othello_v0", {"size": 8, "payoff": "win", "start": "crossed"}, "othello"),
-    ("pentago_v0", {"after_rotation": True}, "pentago"),
-    ("tic_tac_toe_v0", {}, "tic_tac_toe"),
-)
-"""Games in the settings in which OpenSpiel has an equal one, and its name there."""
 
 
 def openspiel_rate(rules: Rules, playouts: int) -> float | None:

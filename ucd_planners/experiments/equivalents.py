@@ -19,9 +19,9 @@ from ucd_planners.notation import planner_from
 TIMES = ("1", "1.25", "1.5", "2", "3")
 """Budgets of UCT, in budgets of its opponent."""
 SHARING = {
-    "ucd(1,0,1)": "ucd(d1=1,d2=0,d3=1",
-    "ucd(0,1,2)": "ucd(d1=0,d2=1,d3=2",
-    "ucd(inf,0,1)": "ucd(d1=inf,d2=0,d3=1",
+    "ucd(1,0,1)": "ucd(d1=1,d2=0,d3=1,",
+    "ucd(0,1,2)": "ucd(d1=0,d2=1,d3=2,",
+    "ucd(inf,0,1)": "ucd(d1=inf,d2=0,d3=1,",
     "update_all": "update_all(",
 }
 """Planners on a graph, up to their constant."""
@@ -58,7 +58,7 @@ def settings(games: int, seed: int) -> list[Setting]:
     for name, field in FIELDS.items():
         opponent = f"uct(c={field.c},{EARLY})"
         planners = [(f"uct, {k} times", f"uct(c={field.c},{EARLY},playouts={round(float(k) * field.playouts)})") for k in TIMES]
-        planners += [(label, f"{text}{',' * (text[-1] != '(')}c={field.c},{EARLY})") for label, text in SHARING.items()]
+        planners += [(label, f"{text}c={field.c},{EARLY})") for label, text in SHARING.items()]
         for label, planner in planners:
             match = Match(field.game, planner, opponent, field.settings, {"playouts": field.playouts}, games, seed)
             found.append(Setting({"game": name, "planner": label}, match))
