@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from ucd_envs import defaults
 from ucd_envs.kernels import (
@@ -18,6 +20,33 @@ from ucd_envs.kernels import (
     READ_PAYOFFS,
     RESET,
 )
+
+if TYPE_CHECKING:
+    from ucd_envs.rules import Rules, State
+
+
+class PythonGame(Protocol):
+    """A game behind kernels that call back into Python. One thread can search it at a time."""
+
+    def reseed(self, seed: int) -> None:
+        """Begins a new sequence of random numbers for a search."""
+
+    def failure(self) -> BaseException | None:
+        """Returns and clears the exception that a callback has caught, or None."""
+
+    def listening(self) -> AbstractContextManager[None]:
+        """Lets Ctrl-C reach callbacks while it lasts."""
+
+
+@runtime_checkable
+class RootedGame(PythonGame, Protocol):
+    """A Python game whose only state is the root of its search."""
+
+    def mover_after(self, state: State, moves: Iterable[int]) -> int:
+        """Returns the player to move after moves from the root, -1 when the game is over."""
+
+    def facts(self) -> tuple[Callable[..., Rules], tuple[Any, ...]]:
+        """Returns a function and its arguments that make Rules with the same facts in another process, without the game."""
 
 
 class Kernels(NamedTuple):
@@ -75,3 +104,20 @@ class Victory(NamedTuple):
     """Kinds of victory of the last move, such as "ring"."""
     cells: tuple[int, ...]
     """Actions of the winning stones, ascending."""
+
+
+class Grouping(NamedTuple):
+    """Move groups of a game in one configuration [Childs section 4]. The mover picks a group and then a move of it."""
+
+    name: str
+    """Text of the grouping with its parameters, which tells it from all others of the game."""
+    groups: int
+    """Number of groups, 1 to 63."""
+    kernel: Any
+    """Kernel that returns the groups of a legal action as bits, declared with @kernel(GROUPS)."""
+    whole: int = -1
+    """Group that holds every legal action, -1 for none."""
+    key_words: int = 0
+    """Size of `key` in words of 64 bits."""
+    key: Any = None
+    """Kernel that writes what the groups depend on beyond the game's own key, declared with @kernel(KEY)."""

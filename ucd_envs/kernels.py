@@ -38,6 +38,7 @@ TURN = types.void(BYTES, BYTES, types.int64)
 VALIDATE = types.boolean(BYTES, BYTES)
 DRAW = PLAYOUT_ACTION
 PROBABILITY = types.float64(BYTES, BYTES, types.int64)
+GROUPS = types.uint64(BYTES, BYTES, types.int64)
 
 HEADER = record(("player", np.int32), ("ply", np.int32))
 """Fields at the beginning of every state."""

@@ -31,50 +31,25 @@ are not: `initial_state`, `after`, `turned`, `clone_state`, and all inside a sea
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from struct import Struct
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
 from ucd_envs import defaults
 from ucd_envs.bindings import bound
 from ucd_envs.defaults import LINK_BYTES, LINKS, SLACK
-from ucd_envs.interface import SIGNATURES, Kernels, Victory
+from ucd_envs.interface import SIGNATURES, Grouping, Kernels, PythonGame, RootedGame, Victory
 from ucd_envs.kernels import CHANCE, HEADER, OVER, compiled
 from ucd_envs.settings import integer
 from ucd_envs.structs import fields
 
 MOST_PLAYERS, MOST_ACTIONS, MOST_PLIES = 2**10, 2**16, 2**30
 _read_header = Struct("<ii").unpack_from
-
-
-class PythonGame(Protocol):
-    """A game behind kernels that call back into Python. One thread can search it at a time."""
-
-    def reseed(self, seed: int) -> None:
-        """Begins a new sequence of random numbers for a search."""
-
-    def failure(self) -> BaseException | None:
-        """Returns and clears the exception that a callback has caught, or None."""
-
-    def listening(self) -> AbstractContextManager[None]:
-        """Lets Ctrl-C reach callbacks while it lasts."""
-
-
-@runtime_checkable
-class RootedGame(PythonGame, Protocol):
-    """A Python game whose only state is the root of its search."""
-
-    def mover_after(self, state: State, moves: Iterable[int]) -> int:
-        """Returns the player to move after moves from the root, -1 when the game is over."""
-
-    def facts(self) -> tuple[Callable[..., Rules], tuple[Any, ...]]:
-        """Returns a function and its arguments that make Rules with the same facts in another process, without the game."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +106,9 @@ class Rules:
     turn: Callable[[np.ndarray, np.ndarray, int], None] | None = None
     """Sets another player to move in place, such as `set_mover`: turn(config, state, player). None itself for a game whose
     players move only in turn, such as one whose key does not tell the mover."""
+
+    groups: Grouping | None = None
+    """Move groups that belong to the game itself. None for a game without any."""
 
     config_bytes: int | None = None
     """Size of the game's own part of `config`; by default all of it."""
