@@ -17,6 +17,7 @@ from ucd_planners.search.sim import POLICY, SIM
 ROOT = Path(__file__).resolve().parent.parent
 INTERFACE = {
     "ucd_envs.bindings",
+    "ucd_envs.grouped",
     "ucd_envs.interface",
     "ucd_envs.kernels",
     "ucd_envs.rng",
@@ -39,7 +40,7 @@ EXPERTS = "go/*.py"
 """Knowledge of one game, which names that game's state."""
 KERNELS = ["reset", "legal_actions", "is_legal", "play", "payoffs", "key", "playout", "playout_action", "observe"]
 LONGEST = 450
-MOST_ROOMS, MOST_FIELDS, MOST_LINES, MOST_FILES = 16, 45, 900, 9
+MOST_ROOMS, MOST_FIELDS, MOST_LINES, MOST_FILES = 16, 46, 900, 9
 ONE_LOOP = ("search/loop.py", "search/graph.py", "search/ucb.py", "selection/ucd.py")
 """The files that a reader of UCD needs: loop, graph, choice and backup."""
 

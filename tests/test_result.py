@@ -17,7 +17,7 @@ from scipy.stats import chisquare
 import ucd_envs
 from ucd_envs.rng import seeded
 from ucd_planners import Planner, SearchResult, simple_way, ucd, uct, uct3, update_all
-from ucd_planners.result import FINALS
+from ucd_planners.root import FINALS
 
 GAMES = {
     "hex": ucd_envs.make_rules("hex", size=4).initial_state(),

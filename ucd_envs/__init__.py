@@ -6,10 +6,12 @@ from typing import Any
 
 from ucd_envs.checks import check
 from ucd_envs.envs.aec import make, module_of
+from ucd_envs.grouped import MoveGroups, grouped
+from ucd_envs.interface import Grouping
 from ucd_envs.registry import OWN_GAMES, available, make_rules, register
 from ucd_envs.rules import Rules, State
 
-__all__ = ["Rules", "State", "available", "check", "make", "make_rules", "register"]
+__all__ = ["Grouping", "MoveGroups", "Rules", "State", "available", "check", "grouped", "make", "make_rules", "register"]
 
 __version__ = importlib.metadata.version("ucd-planners")
 

@@ -57,13 +57,13 @@ def check(rules: Rules, states: int = 1000, playouts: int = 100, seed: int = 0) 
     """Plays random games of `rules` and reports every identity of the game interface that does not hold.
 
     Plays random games until `states` states have been seen, then `playouts` playouts from some of them. A kernel that never
-    returns cannot be found. Raises TypeError for anything but Rules and for a live Python game, which has no kernels of its
-    own.
+    returns cannot be found. Raises TypeError for anything but Rules, and for a live Python game or a grouped one.
     """
     if not isinstance(rules, Rules):
         raise TypeError(f"expected Rules, such as make_rules returns, not {type(rules).__name__}")
-    if rules.rooted is not None:
-        raise TypeError(f"{rules.name} is one game of Python: only rules made of kernels are checked")
+    if rules.rooted is not None or rules.inside is not None:
+        kind = "one game of Python" if rules.inside is None else "a grouped game, whose playouts are those of the game inside"
+        raise TypeError(f"{rules.name} is {kind}: only rules made of kernels are checked")
     checker = Checker(rules, integer("seed", seed, 0, 2**63))
     try:
         while checker.states < integer("states", states, 1, 2**31):

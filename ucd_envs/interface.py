@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from ucd_envs import defaults
 from ucd_envs.kernels import (
@@ -20,9 +20,6 @@ from ucd_envs.kernels import (
     READ_PAYOFFS,
     RESET,
 )
-
-if TYPE_CHECKING:
-    from ucd_envs.rules import Rules, State
 
 
 class PythonGame(Protocol):
@@ -42,10 +39,10 @@ class PythonGame(Protocol):
 class RootedGame(PythonGame, Protocol):
     """A Python game whose only state is the root of its search."""
 
-    def mover_after(self, state: State, moves: Iterable[int]) -> int:
+    def mover_after(self, state: Any, moves: Iterable[int]) -> int:
         """Returns the player to move after moves from the root, -1 when the game is over."""
 
-    def facts(self) -> tuple[Callable[..., Rules], tuple[Any, ...]]:
+    def facts(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """Returns a function and its arguments that make Rules with the same facts in another process, without the game."""
 
 
@@ -107,17 +104,21 @@ class Victory(NamedTuple):
 
 
 class Grouping(NamedTuple):
-    """Move groups of a game in one configuration [Childs section 4]. The mover picks a group and then a move of it."""
+    """Move groups of a game in one configuration [Childs section 4]: the mover picks a group, and then a move of it."""
 
     name: str
     """Text of the grouping with its parameters, which tells it from all others of the game."""
     groups: int
     """Number of groups, 1 to 63."""
     kernel: Any
-    """Kernel that returns the groups of a legal action as bits, declared with @kernel(GROUPS)."""
+    """Kernel that returns the groups of a legal action as bits: kernel(config, state, memory, action), declared with
+    @kernel(GROUPS)."""
     whole: int = -1
     """Group that holds every legal action, -1 for none."""
+    memory: bytes = b""
+    """Parameters that the kernels read."""
     key_words: int = 0
     """Size of `key` in words of 64 bits."""
     key: Any = None
-    """Kernel that writes what the groups depend on beyond the game's own key, declared with @kernel(KEY)."""
+    """Kernel that writes what the groups depend on beyond the game's own key: key(config, state, memory, words), declared with
+    @kernel(GROUP_KEY)."""

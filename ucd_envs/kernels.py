@@ -38,7 +38,8 @@ TURN = types.void(BYTES, BYTES, types.int64)
 VALIDATE = types.boolean(BYTES, BYTES)
 DRAW = PLAYOUT_ACTION
 PROBABILITY = types.float64(BYTES, BYTES, types.int64)
-GROUPS = types.uint64(BYTES, BYTES, types.int64)
+GROUPS = types.uint64(BYTES, BYTES, BYTES, types.int64)
+GROUP_KEY = types.void(BYTES, BYTES, BYTES, WORDS)
 
 HEADER = record(("player", np.int32), ("ply", np.int32))
 """Fields at the beginning of every state."""

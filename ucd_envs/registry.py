@@ -23,6 +23,7 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
+from ucd_envs.grouped import grouped
 from ucd_envs.rules import Rules
 from ucd_envs.settings import shown
 
@@ -241,7 +242,9 @@ def _again(name: str, settings: dict[str, Any]) -> Rules:
 
 
 def _reduced(rules: Rules) -> tuple[Any, ...]:
-    """Pickles Rules as name or reference and settings, and those of a live game as its facts."""
+    """Pickles Rules as name or reference and settings, those of a live game as its facts, and a grouped game as its parts."""
+    if rules.inside is not None:
+        return grouped, (rules.inside.rules, rules.inside.source)
     if rules.rooted is not None:
         return rules.rooted.facts()
     return _again, (rules.reference or rules.name, dict(rules.settings))

@@ -36,7 +36,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from struct import Struct
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,6 +50,17 @@ from ucd_envs.structs import fields
 
 MOST_PLAYERS, MOST_ACTIONS, MOST_PLIES = 2**10, 2**16, 2**30
 _read_header = Struct("<ii").unpack_from
+
+
+class Inside(NamedTuple):
+    """The game inside a grouped one."""
+
+    rules: Rules
+    grouping: Grouping
+    source: Any
+    """Groups from which the grouping was made, by which the rules are pickled."""
+    memory: np.ndarray
+    """Parameters at the address that compiled code has: [any] uint8."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +120,8 @@ class Rules:
 
     groups: Grouping | None = None
     """Move groups that belong to the game itself. None for a game without any."""
+    inside: Inside | None = None
+    """The game inside a grouped one, whose playouts it plays. None for all others."""
 
     config_bytes: int | None = None
     """Size of the game's own part of `config`; by default all of it."""
@@ -161,6 +174,11 @@ class Rules:
         """Returns the game's own part of `config`: [config_bytes] uint8, a view."""
         return self.config[: self.config_bytes]
 
+    @property
+    def moves(self) -> int:
+        """Returns the number of actions that playouts may play: all of them, but the picks of groups in a grouped game."""
+        return self.actions if self.inside is None else self.inside.rules.actions
+
     @cached_property
     def has_chance(self) -> bool:
         """Returns whether chance decides some moves."""
@@ -193,6 +211,8 @@ class Rules:
     def digest(self) -> str:
         """Returns a digest of a state's layout and size and, but for a live game, of the configuration."""
         own = b"" if self.live is not None else self.own_config.tobytes()
+        if self.inside is not None:  # the configuration holds addresses
+            own = f"{self.inside.rules.digest} {self.inside.grouping.name}".encode()
         return sha256(repr((self.layout.descr, self.state_bytes)).encode() + own).hexdigest()[:16]
 
     def initial_state(self) -> State:

@@ -5,12 +5,12 @@
     reference =  word { "." word } ":" word { "." word }
     program   =  "gtp" "(" quoted text { "," key "=" value } ")"
     value     =  number | "-" number | "inf" | "true" | "false" | "none" | word | reference | quoted text
-    policies  =  policy { policy }, each written as a planner is, and so are initial statistics
+    policies  =  policy { policy }, each written as a planner is, and so are initial statistics and groups
 
 The name is a preset, or a reference `package.module:name` to a function or class that returns a selection or a planner. An
 installed package may give it a short name by an entry point of the group `ucd.selections`. The keys are its parameters and the
-options of Planner, each at most once. Blanks between symbols are ignored. The values of `policies` and `initial` are text,
-quoted unless they are a single name, such as uct(policies="cmc(prob=0.5)", initial=go_initial).
+options of Planner, each at most once. Blanks between symbols are ignored. The values of `policies`, `initial` and `groups` are
+text, quoted unless they are a single name, such as uct(policies="cmc(prob=0.5)", initial=go_initial).
 A number is decimal, of at most 39 digits before its point. No text is evaluated: a reference imports its module and calls the
 object that it names. A program is an opponent in matches, such as gtp("gnugo --mode gtp", timeout=30): the text is its command
 line, `timeout` the seconds that it has for a move.
@@ -21,12 +21,14 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from ucd_envs.grouped import MoveGroups
 from ucd_envs.settings import shown
+from ucd_planners.groups import GROUPS
 from ucd_planners.options import PlannerOptions, refuse_old_names
 from ucd_planners.planner import Planner
 from ucd_planners.playouts import INITIAL, POLICIES, Initial, PlayoutPolicy
@@ -36,8 +38,10 @@ from ucd_planners.references import built, found, parameters_of, refuse_unknown,
 WORDS = {"inf": math.inf, "true": True, "false": False, "True": True, "False": False, "none": None, "None": None}
 OPTIONS = tuple(name for name in PlannerOptions.__annotations__ if name != "progress")
 """Options of Planner that can be written."""
-GROUPS = {"policies": ("ucd.policies",), "initial": ()}
+ENTRY_POINTS = {"policies": ("ucd.policies",), "initial": (), "groups": ()}
 """Groups of entry points that name values of an option."""
+PARTS: dict[str, Mapping[str, Any]] = {"policies": POLICIES, "initial": INITIAL, "groups": GROUPS}
+"""Makers of the values of an option, by their names."""
 LONGEST = 1000
 """Limit on the characters of a text, of a planner or of its policies."""
 TIMEOUT = 60.0
@@ -77,6 +81,8 @@ def player_from(text: str, **defaults: Any) -> Any:
         written["policies"] = policies_from(written["policies"])
     if written.get("initial") is not None:
         written["initial"] = initial_from(written["initial"])
+    if written.get("groups") is not None:
+        written["groups"] = groups_from(written["groups"])
     written = {key: value for key, value in written.items() if value is not None or key not in ("playouts", "seconds")}
     if "playouts" in written or "seconds" in written:
         defaults = {key: value for key, value in defaults.items() if key not in ("playouts", "seconds")}
@@ -106,7 +112,7 @@ def policies_from(text: str) -> list[PlayoutPolicy]:
 
     Raises TypeError or ValueError as `planner_from` does.
     """
-    return build_all(text, POLICIES, "policies", "policy", "cmc(prob=0.5)")
+    return build_all(text, "policies", "policy", "cmc(prob=0.5)")
 
 
 def initial_from(text: str) -> Initial | None:
@@ -114,21 +120,37 @@ def initial_from(text: str) -> Initial | None:
 
     Raises TypeError or ValueError as `planner_from` does, and for more than one.
     """
-    made = build_all(text, INITIAL, "initial", "initial statistics", "go_initial")
+    made: Initial | None = only(
+        build_all(text, "initial", "initial statistics", "go_initial"), text, "kind of initial statistics"
+    )
+    return made
+
+
+def groups_from(text: str) -> MoveGroups | None:
+    """Returns the move groups of a text, such as "manhattan(distance=2)"; None for an empty one.
+
+    Raises TypeError or ValueError as `planner_from` does, and for more than one.
+    """
+    made: MoveGroups | None = only(build_all(text, "groups", "groups of moves", "manhattan"), text, "grouping of moves")
+    return made
+
+
+def only(made: list[Any], text: str, kind: str) -> Any:
+    """Returns the one thing that a text makes, None for an empty one. Raises ValueError for several."""
     if len(made) > 1:
-        raise ValueError(f"a planner has one kind of initial statistics, not {shown(text)}")
+        raise ValueError(f"a planner has one {kind}, not {shown(text)}")
     return made[0] if made else None
 
 
-def build_all(text: str, makers: Mapping[str, Callable[..., Any]], option: str, kind: str, example: str) -> list[Any]:
-    """Builds everything written one after another, each by one of `makers` or by a reference.
+def build_all(text: str, option: str, kind: str, example: str) -> list[Any]:
+    """Builds everything written one after another, each by one of the option's makers or by a reference.
 
     Raises TypeError or ValueError as `planner_from` does. Messages contain the option, its kind and an example.
     """
     made = []
     for name, written in parse_all(text, option, example):
-        made.append(built(name, found(name, makers, GROUPS[option], kind), written))
-        wanted = "suggest" if option == "policies" else "kernel"
+        made.append(built(name, found(name, PARTS[option], ENTRY_POINTS[option], kind), written))
+        wanted = {"policies": "suggest", "initial": "kernel", "groups": "of"}[option]
         if isinstance(made[-1], type) or not hasattr(made[-1], wanted):
             raise ValueError(f"{name} makes no {kind}, but {shown(made[-1])}")
     return made
@@ -217,10 +239,10 @@ def canonical(text: str, **defaults: Any) -> str:
     if all(written.get(key) is None for key in budget):
         plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in defaults.items()}
         written = {key: value for key, value in written.items() if key not in budget} | plain
-    for option, makers in (("policies", POLICIES), ("initial", INITIAL)):
+    for option, makers in PARTS.items():
         if written.get(option) is not None:
             each = parse_all(written[option], option, next(iter(makers)))
-            makers_of = [found(one, makers, GROUPS[option], option) for one, _ in each]
+            makers_of = [found(one, makers, ENTRY_POINTS[option], option) for one, _ in each]
             written[option] = " ".join(
                 write(one, given, parameters_of(maker)) for (one, given), maker in zip(each, makers_of, strict=True)
             )

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
+    from ucd_envs.grouped import MoveGroups
+    from ucd_envs.interface import Grouping
     from ucd_planners.playouts import PlayoutPolicy
 
 
@@ -24,6 +26,7 @@ class PlannerOptions(TypedDict, total=False):
     stop_early: bool
     policies: PlayoutPolicy | Iterable[PlayoutPolicy]
     initial: Any
+    groups: MoveGroups | Grouping | None
     progress: Callable[[int, float], None] | None
 
 

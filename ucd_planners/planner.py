@@ -9,13 +9,16 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 from ucd_envs.foreign import Adapter, ChanceFoundError, adapted, raw_environment
+from ucd_envs.grouped import MoveGroups, check_groups, grouped
+from ucd_envs.interface import Grouping
 from ucd_envs.kernels import CHANCE
 from ucd_envs.rng import seeded, unforeseen
 from ucd_envs.rules import Rules, State
 from ucd_envs.settings import boolean, integer, real
 from ucd_planners.options import refuse_old_names
 from ucd_planners.playouts.pool_rave import check_pools
-from ucd_planners.result import FINALS, SearchResult, chosen, summary, variation
+from ucd_planners.result import SearchResult, summary, variation
+from ucd_planners.root import FINALS, chosen
 from ucd_planners.search.interface import MOST_POLICIES, Initial, PlayoutPolicy, SearchOptions, Selection, is_graded
 from ucd_planners.worker import CHUNK_SECONDS, Budget, Settings, Stop, Worker, current_worker
 
@@ -41,6 +44,8 @@ class Planner:
     budget in playouts, one worker and final_move="visits".
     policies: at most four playout policies, such as CMC(prob=0.35), asked in turn before the game's own random policy.
     initial: statistics of untried actions, such as GoInitial().
+    groups: groups of moves, such as Manhattan(), from which the search picks one before a move of it [Childs section 4]. It
+    answers with moves as ever, and goes without reuse_graph and stop_early.
     progress: a function that every worker calls in its thread between pieces of a search, with its playouts and seconds so far.
     An exception that it raises ends the search.
 
@@ -64,6 +69,7 @@ class Planner:
         stop_early: bool = False,
         policies: PlayoutPolicy | Iterable[PlayoutPolicy] = (),
         initial: Initial | None = None,
+        groups: MoveGroups | Grouping | None = None,
         progress: Callable[[int, float], None] | None = None,
         **old_names: Any,
     ) -> None:
@@ -95,13 +101,18 @@ class Planner:
             raise TypeError(f"initial must be such as GoInitial(), not {initial!r}")
         self.initial = initial
         refuse_unserved(selection, first_play_urgency, initial)
+        if groups is not None:
+            check_groups(groups)
+            if reuse_graph or self.stop_early:
+                raise ValueError("groups of moves go without reuse_graph and stop_early")
+        self.groups = groups
         if not is_graded(selection) and (expand == "all" or reuse_graph):
             raise ValueError('graded=False goes with expand="first" and without reuse_graph')
         self.options = SearchOptions(
             expand == "all", float(first_play_urgency), boolean("reuse_graph", reuse_graph), initial is not None
         )
         self.progress = _checked_progress(progress)
-        self._settings = Settings(selection, self.asked, initial, self.options, self.max_nodes, self.stop_early)
+        self._settings = Settings(selection, self.asked, initial, self.options, self.max_nodes, self.stop_early, groups)
         self._workers: list[Worker] = []
         self._adapter: Adapter | None = None
         self.reset(seed)
@@ -133,10 +144,12 @@ class Planner:
         self._workers = []
 
     def check(self, rules: Rules) -> None:
-        """Raises ValueError for a game that a policy or initial statistics do not know, or for which they lack memory, and for
-        one with chance that the selection or a policy does not serve.
+        """Raises ValueError for a game that a policy, initial statistics or groups do not know, or for which they lack memory,
+        and for one with chance that the selection or a policy does not serve; with groups, TypeError for a game of Python.
         """
         refuse_chance(rules, self.selection, *self.asked)
+        if self.groups is not None:
+            grouped(rules, self.groups)
         for policy in self.asked:
             policy.memory(rules)
         if self.initial is not None:
@@ -155,10 +168,10 @@ class Planner:
 
         Parameters and errors are those of `search`.
         """
-        _, workers, budget, _, interrupted = self._searched(env, playouts, seconds, progress, final_move)
+        state, workers, budget, _, interrupted = self._searched(env, playouts, seconds, progress, final_move)
         if interrupted:
             raise KeyboardInterrupt
-        action = chosen([worker.graph for worker in workers], budget.final_move, workers[0].sim.rng)
+        action = chosen([worker.graph for worker in workers], budget.final_move, workers[0].sim.rng, state)
         for worker in workers:
             worker.chosen = action
         return action
@@ -333,7 +346,7 @@ class Planner:
 
     def __repr__(self) -> str:
         budget = f"seconds={self.seconds}" if self.seconds is not None else f"playouts={self.playouts}"
-        knowledge = [*self.policies, *([] if self.initial is None else [self.initial])]
+        knowledge = [*self.policies, *(part for part in (self.initial, self.groups) if part is not None)]
         parts = [str(self.selection), *map(str, knowledge), budget, f"seed={self.seed}"]
         return f"<{self.name}: {', '.join(parts)}>"
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from ucd_envs.kernels import BYTES, kernel
-from ucd_envs.rng import below
 from ucd_envs.rules import Rules, State
-from ucd_envs.structs import fields
 from ucd_planners.graph_view.searched import Searched
-from ucd_planners.intervals import wilson
-from ucd_planners.search.graph import FINISHED, GRAPH, edges, nodes
+from ucd_planners.root import moves_at, of_moves, only_at, root_moves, tried
 from ucd_planners.search.storage import Graph
 
 
@@ -33,7 +28,8 @@ class SearchResult:
     values: np.ndarray
     """Mean payoff of the player to move in [0, 1], as the selection sees it; NaN where there is no playout: [moves] float."""
     priors: np.ndarray | None
-    """Each move's share of the payoffs of initial statistics: [moves] float, sums to 1, or None for a planner without them."""
+    """Each move's share of the payoffs of initial statistics: [moves] float, sums to 1, or None for a planner without them and
+    for one with groups."""
     value: float
     """Mean payoff of the player to move over all playouts, in [0, 1]."""
     principal_variation: list[int]
@@ -88,7 +84,8 @@ class SearchResult:
     @property
     def policy(self) -> np.ndarray:
         """Share of the playouts that went through each move: [moves] float, sums to 1."""
-        policy: np.ndarray = self.visits / self.visits.sum()
+        total = self.visits.sum()
+        policy: np.ndarray = self.visits / total if total else np.full(len(self.visits), 1 / len(self.visits))
         return policy
 
     def to_networkx(self, most: int | None = None) -> Any:
@@ -124,17 +121,18 @@ def summary(
     searched: Searched,
 ) -> SearchResult:
     """Adds up the root statistics of graphs from one state."""
-    actions, visits, totals, values, wins = _root_statistics(graphs)
-    action = int(actions[_place(final_move, visits, values, wins, rng)])
+    found = root_moves(graphs, state)
+    action = of_moves(graphs, found, final_move, rng)
+    own = tried(graphs, [only_at(graph, graph.root) for graph in graphs])
     widest = max(graphs, key=lambda graph: _visits_of(graph, action))
     in_tree = not graphs[0].layout.merges
     return SearchResult(
         action=action,
-        actions=actions,
-        visits=visits,
-        values=values,
+        actions=found.actions,
+        visits=found.visits,
+        values=found.values,
         priors=initial_shares(graphs[0]),
-        value=float(totals.sum() / visits.sum()),
+        value=float(own.totals.sum() / own.visits.sum()),
         principal_variation=variation(widest, action),
         state=state,
         playouts=sum(graph.playouts for graph in graphs),
@@ -152,77 +150,14 @@ def summary(
     )
 
 
-def chosen(graphs: list[Graph], final_move: str, rng: np.ndarray) -> int:
-    """Returns the action that the final rule chooses."""
-    if final_move == "visits" and len(graphs) == 1:
-        # One most visited action needs no sums and no tie to break: most of the time of a search of few playouts.
-        action = only_most_visited(graphs[0].header)
-        if action >= 0:
-            return int(action)
-    actions, visits, _, values, wins = _root_statistics(graphs)
-    return int(actions[_place(final_move, visits, values, wins, rng)])
-
-
-@kernel(types.int64(BYTES))
-def only_most_visited(graph_bytes):
-    """Returns the root's most visited action, -1 where several are or where a move has ended the game and may be a win."""
-    graph = fields(graph_bytes, GRAPH)
-    root, records = nodes(graph)[graph.root], edges(graph)
-    first, count, best, ties = np.int64(root.first_edge), np.int64(root.expanded), np.int64(-1), 0
-    for number in range(first, first + count):
-        if records[number].target == FINISHED:
-            return np.int64(-1)
-        if best < 0 or records[number].visits > records[best].visits:
-            best, ties = np.int64(number), 0
-        elif records[number].visits == records[best].visits:
-            ties += 1
-    return np.int64(records[best].action) if best >= 0 and ties == 0 else np.int64(-1)
-
-
-def winning(graph: Graph) -> np.ndarray:
-    """Returns of each edge of the root whether it ended the game with a payoff of 1 for the player to move: [edges] bool."""
-    block = graph.block(graph.root)
-    ended: np.ndarray = graph.edges[block]["target"] == FINISHED
-    ended &= graph.mean_value[block] >= 1.0
-    return ended
-
-
-def _place(final_move: str, visits: np.ndarray, values: np.ndarray, wins: np.ndarray, rng: np.ndarray) -> int:
-    """The place of the move that a final rule chooses: among those that win at once, if there are any."""
-    if not wins.any():
-        return FINALS[final_move](visits, values, rng)
-    places = np.flatnonzero(wins)
-    return int(places[FINALS[final_move](visits[places], values[places], rng)])
-
-
-def _root_statistics(graphs: list[Graph]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The root's actions, ascending, with their visits, sums of values, means, and whether they win at once: [legal] each."""
-    first = graphs[0]
-    root = first.nodes[first.root]
-    start = int(root["first_action"])
-    actions = np.sort(first.actions[start : start + int(root["legal"])].astype(np.int64))
-    visits = np.zeros(len(actions), np.int64)
-    totals = np.zeros(len(actions))
-    wins = np.zeros(len(actions), bool)
-    for graph in graphs:
-        block = graph.block(graph.root)
-        tried = graph.edges[block]
-        place = np.searchsorted(actions, tried["action"])
-        visits[place] += tried["visits"]
-        wins[place] |= winning(graph)
-        totals[place] += np.where(tried["visits"] > 0, tried["visits"] * graph.mean_value[block], 0.0)
-    with np.errstate(invalid="ignore"):
-        values = totals / visits
-    return actions, visits, totals, values, wins
-
-
 def initial_shares(graph: Graph) -> np.ndarray | None:
     """Returns each root action's share of the payoffs of initial statistics, actions ascending: [legal] float, sums to 1.
 
-    All shares are equal where nothing is known of any action. None for a graph without initial statistics.
+    All shares are equal where nothing is known of any action. None for a graph without initial statistics and in a grouped
+    game.
     """
-    # A single column holds the probabilities of outcomes.
-    if graph.record.actions.columns < 2:
+    # A single column holds the probabilities of outcomes. In a grouped game moves lie behind picks.
+    if graph.record.actions.columns < 2 or graph.moves < graph.actions_of_game:
         return None
     root = graph.nodes[graph.root]
     listed = slice(int(root["first_action"]), int(root["first_action"]) + int(root["legal"]))
@@ -232,56 +167,27 @@ def initial_shares(graph: Graph) -> np.ndarray | None:
 
 
 def _visits_of(graph: Graph, action: int) -> int:
-    block = graph.edges[graph.block(graph.root)]
-    return int(block["visits"][block["action"] == action].sum())
+    records = graph.edges[moves_at(graph, graph.root)]
+    return int(records["visits"][records["action"] == action].sum())
 
 
 def variation(graph: Graph, action: int) -> list[int]:
     """Returns the action and then the most visited action of each node, to the end of the graph or a position that comes
-    again.
+    again. Picks of groups are left out.
     """
     line, node, wanted, seen = [], graph.root, action, {graph.root}
     while True:
         line.append(wanted)
-        block = graph.edges[graph.block(node)]
-        found = np.flatnonzero(block["action"] == wanted)
+        numbers = moves_at(graph, node)
+        records = graph.edges[numbers]
+        found = np.flatnonzero(records["action"] == wanted)
         if len(found) == 0:
             return line
-        node = int(block["target"][found[0]])
-        if node < 0 or node in seen or graph.nodes[node]["expanded"] == 0:
+        node = int(records["target"][found[int(np.argmax(records["visits"][found]))]])
+        if node < 0 or node in seen:
+            return line
+        below_it = graph.edges[moves_at(graph, node)]
+        if len(below_it) == 0:
             return line
         seen.add(node)
-        below_it = graph.edges[graph.block(node)]
         wanted = int(below_it["action"][int(np.argmax(below_it["visits"]))])
-
-
-def _most(keys: list[np.ndarray], rng: np.ndarray) -> int:
-    """Returns the place of the largest first key, among equals of the second, and so on; at random where all are equal."""
-    best = np.arange(len(keys[0]))
-    for key in keys:
-        best = best[key[best] == key[best].max()]
-    return int(best[int(below(rng, np.uint64(len(best))))])
-
-
-def by_visits(visits: np.ndarray, values: np.ndarray, rng: np.ndarray) -> int:
-    """The robust child: most visits, then the best mean [Chaslot et al. 2008]."""
-    return _most([visits, np.nan_to_num(values, nan=-1.0)], rng)
-
-
-def by_mean(visits: np.ndarray, values: np.ndarray, rng: np.ndarray) -> int:
-    """The max child: the best mean, then most visits [Chaslot et al. 2008]."""
-    return _most([np.nan_to_num(values, nan=-1.0), visits], rng)
-
-
-def by_lower_bound(visits: np.ndarray, values: np.ndarray, rng: np.ndarray) -> int:
-    """The secure child: the best lower end of Wilson's 95% interval of the mean."""
-    bounds = [wilson(value * count, count)[0] if count else -1.0 for value, count in zip(values, visits, strict=True)]
-    return _most([np.array(bounds), visits], rng)
-
-
-FINALS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], int]] = {
-    "visits": by_visits,
-    "mean": by_mean,
-    "lower_bound": by_lower_bound,
-}
-"""The rules for the final move."""

@@ -10,10 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ucd_envs.grouped import MoveGroups, entered, grouped
+from ucd_envs.interface import Grouping
 from ucd_envs.kernels import compiled, is_own
 from ucd_envs.rules import Rules, State
 from ucd_planners.graph_view.searched import Searched
-from ucd_planners.result import winning
+from ucd_planners.root import only_at, winning
 from ucd_planners.search.errors import contract_error, damage_error, index_error
 from ucd_planners.search.interface import (
     DONE,
@@ -73,6 +75,7 @@ class Settings(NamedTuple):
     options: SearchOptions
     max_nodes: int
     stop_early: bool
+    groups: MoveGroups | Grouping | None = None
     guarded: bool = False
     clock: Callable[[], float] = time.perf_counter
     """Seconds of a clock that never goes back, by which budgets in seconds are kept."""
@@ -101,22 +104,26 @@ class Worker:
 
     def __init__(self, settings: Settings, rules: Rules, playouts: int | None = None) -> None:
         self.settings, self.rules = settings, rules
+        self.searched_rules = searched = rules if settings.groups is None else grouped(rules, settings.groups)
         self.policies = settings.policies
         selection, initial = settings.selection, settings.initial
         kernels_of = [(rules, rules.kernels), (selection, (selection.select_kernel, selection.backup_kernel))]
         kernels_of += [(policy, (policy.suggest, policy.learn)) for policy in self.policies]
         kernels_of += [] if initial is None else [(initial, (initial.kernel,))]
+        if searched.inside is not None:
+            grouping = searched.inside.grouping
+            kernels_of.append((grouping.name, (grouping.kernel, grouping.key)))
         self.user_defined = [subject for subject, kernels in kernels_of if not all(map(is_own, filter(None, kernels)))]
         self.guarded = settings.guarded or len(self.user_defined) > 0
         compiled(run, RUN)
-        self.rules_kernels = bound_rules(rules)
+        self.rules_kernels, self.moves_kernels = bound_rules(searched), bound_rules(rules)
         self.search_kernels = bound_search(selection, self.policies, initial, settings.options, self.guarded)
         room = min(FIRST_ROOM if playouts is None else playouts, settings.max_nodes)
-        self.graph = Graph(selection, rules, room, settings.max_nodes - 1, settings.options)
+        self.graph = Graph(selection, searched, room, settings.max_nodes - 1, settings.options)
         traced = self.graph.layout.traced or len(self.policies) > 0 or initial is not None
         memories = [policy.memory(rules) for policy in self.policies]
         given = None if initial is None else initial.memory(rules)
-        self.sim = Sim(rules, traced, memories, given, self.guarded)
+        self.sim = Sim(searched, traced, memories, given, self.guarded)
         self.searched = Searched()
         self.last: State | None = None
         self.chosen = -1
@@ -134,11 +141,12 @@ class Worker:
     def begin(self, state: State, rng: np.ndarray, share: int | None, stop: Stop, budget: Budget) -> None:
         """Prepares a search from a state; share: its playouts, None until the seconds are gone."""
         if self.policies:
-            goes_on = follows(state, self.last, self.chosen, self.rules_kernels, self.graph, budget.seconds)
+            goes_on = follows(state, self.last, self.chosen, self.moves_kernels, self.graph, budget.seconds)
             for policy, memory in zip(self.policies, self.sim.memories, strict=True):
                 policy.begin(memory, goes_on)
         self.last, self.chosen = state, -1
-        self.state, self.root, self.share, self.stop, self.budget = state, state.array(), share, stop, budget
+        root = state if self.searched_rules is self.rules else entered(self.searched_rules, state)
+        self.state, self.root, self.share, self.stop, self.budget = state, root.array(), share, stop, budget
         self.sim.rng[:] = rng
         if not 0 <= state.player < self.rules.players:
             last = self.rules.players - 1
@@ -150,15 +158,15 @@ class Worker:
         if self.rules.live is not None:
             self.rules.live.reseed(int(rng[0]))
         try:
-            self.sim.key[:] = np.frombuffer(state.words, np.uint64)
+            self.sim.key[:] = np.frombuffer(root.words, np.uint64)
         except IndexError:
             raise self._index_error() from None
         self.searched.forget()
-        self.graph = self.graph.begin(self.sim.key, state.player, state.ply if is_graded(self.settings.selection) else 0)
+        self.graph = self.graph.begin(self.sim.key, state.player, root.ply if is_graded(self.settings.selection) else 0)
         if share is not None:
             self.graph.make_room(min(share, self.settings.max_nodes))
         fit_scratch(self.sim, self.graph)
-        self.searched = Searched(self.graph, state)
+        self.searched = Searched(self.graph, root)
 
     def run(self, began: float) -> None:
         """Runs to the end of the budget, which began at a time of the clock, or to the stop."""
@@ -225,8 +233,8 @@ class Worker:
     def _is_decided(self, left: int) -> bool:
         """Whether no playouts that are left can change the move: the most visited one, or of those that win at once."""
         root = self.graph.root
-        block = self.graph.block(root)
-        visits, wins = self.graph.edges[block]["visits"], winning(self.graph)
+        numbers = only_at(self.graph, root)
+        visits, wins = self.graph.edges["visits"][numbers], winning(self.graph, numbers)
         all_tried = len(visits) == int(self.graph.nodes[root]["legal"])
         if wins.any():
             visits = visits[wins]
@@ -252,13 +260,13 @@ class Worker:
         except IndexError:
             raise self._index_error() from None
         if self.guarded and (block := self.sim.damaged()):
-            raise damage_error(block, self.rules, self.policies)
+            raise damage_error(block, self.searched_rules, self.policies)
         # A callback may have failed in the move before the graph had to grow.
         caught = None if self.rules.live is None or status == DONE else self.rules.live.failure()
         if caught is not None:
             raise caught
         if status >= STOPPED:
-            raise contract_error(status, self.rules, self.graph, self.sim, self.settings.selection, self.policies)
+            raise contract_error(status, self.searched_rules, self.graph, self.sim, self.settings.selection, self.policies)
         return int(status)
 
     def _index_error(self) -> RuntimeError:

@@ -80,10 +80,12 @@ STATE = record(
     ("passes", np.int32),
     ("lead", np.int32),
     ("area", np.int32),
+    ("last", np.int32, (2,)),
     *superko.SUPERKO,
     *chains.CHAINS,
 )
-"""Fields of a state. `lead`: black less white stones. `area`: the lead with regions, once the game is over."""
+"""Fields of a state. `lead`: black less white stones. `area`: the lead with regions, once over. `last`: the
+last two moves, the latest first, -1 for none; the key leaves them out."""
 RECORD_BYTES = STATE.itemsize
 AREA = types.int64(BYTES)
 
@@ -97,6 +99,7 @@ def reset(config, state):
     s.passes = 0
     s.lead = 0
     s.area = 0
+    s.last[0] = s.last[1] = -1
     chains.clear(s, c.point, c.rows * c.columns)
     superko.forget(s, superko.boards_of(state, RECORD_BYTES))
     for action in range(c.rows * c.columns):
@@ -144,6 +147,7 @@ def play(config, state, action):
     player = s.player
     s.ply += 1
     s.player = 1 - player
+    s.last[1], s.last[0] = s.last[0], action
     if action == c.rows * c.columns:
         s.passes += 1
         s.ko = 0
@@ -192,6 +196,7 @@ def playout(config, state, rng, trace):
     player, passes, ply = s.player, s.passes, s.ply
     cells, last = c.rows * c.columns, min(c.max_plies, s.ply + most_moves(trace))
     first, second = rng[0], rng[1]  # in registers until the end
+    latest, before = s.last[0], s.last[1]
     while passes < 2 and ply < last:
         left, point = s.vacant, U0  # empty[left:] was tried without success in this move
         while left > U0:
@@ -213,8 +218,9 @@ def playout(config, state, rng, trace):
         else:
             s.ko = 0
             passes += 1
+        before, latest = latest, np.int32(c.action[point]) if point != U0 else np.int32(cells)
         if trace.size > 0:
-            trace[ply - s.ply] = move_of(player, np.int64(c.action[point]) if point != U0 else cells)
+            trace[ply - s.ply] = move_of(player, latest)
         ply += 1
         player = 1 - player
         if c.ko:
@@ -224,7 +230,7 @@ def playout(config, state, rng, trace):
             break
     rng[0], rng[1] = first, second
     count = ply - s.ply
-    s.passes, s.ply, s.player = passes, ply, player
+    s.passes, s.ply, s.player, s.last[0], s.last[1] = passes, ply, player, latest, before
     if passes == 2 or ply == c.max_plies or (c.mercy and abs(s.lead) > c.mercy):
         finish(s)
     return count
@@ -296,7 +302,8 @@ def validate(config, state):
     """Returns whether all fields follow from the stones and from the remembered boards."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     cells = c.rows * c.columns
-    if not 0 <= s.passes <= min(2, s.ply) or not chains.agrees(s, c.point, cells) or s.lead != chains.lead(s, c.point, cells):
+    known = -1 <= min(s.last[0], s.last[1]) <= max(s.last[0], s.last[1]) <= cells and 0 <= s.passes <= min(2, s.ply)
+    if not known or not chains.agrees(s, c.point, cells) or s.lead != chains.lead(s, c.point, cells):
         return False
     over = s.passes == 2 or s.ply == c.max_plies or (s.player < 0 and c.mercy != 0 and abs(s.lead) > c.mercy)
     if (s.player < 0) != over or (s.ko != 0 and (c.ko != 0 or s.passes > 0 or not chains.may_be_ko(s))):
@@ -436,13 +443,8 @@ def rules(
 
 
 EXAMPLES: tuple[dict[str, Any], ...] = (
-    {"size": 2},
-    {"size": 2, "ko": "positional", "suicide": True},
-    {"size": 3, "ko": "situational", "komi": 0},
+    *({"size": 2}, {"size": 2, "ko": "positional", "suicide": True}, {"size": 3, "ko": "situational", "komi": 0}),
     {"rows": 3, "columns": 5, "komi": -1.5, "suicide": True},
-    {"size": 6, "komi": 5.5},
-    {"size": 9},
-    {"size": 9, "ko": "positional", "handicap": 3},
-    {"size": 19},
+    *({"size": 6, "komi": 5.5}, {"size": 9}, {"size": 9, "ko": "positional", "handicap": 3}, {"size": 19}),
 )
 """Configurations for the shared tests."""

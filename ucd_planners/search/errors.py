@@ -33,6 +33,8 @@ def contract_error(status: int, rules: Rules, graph: Graph, sim: Sim, selection:
     player = int(fields(sim.state, HEADER).player)
     if status == codes.NO_PLAYER and player == CHANCE:
         return RuntimeError(f"{rules} leaves a move to chance, but has neither draw nor probability ({where(graph, sim)})")
+    if status == codes.STOPPED and rules.inside is not None:
+        return RuntimeError(f"{rules.inside.grouping.name} leaves a legal move without a group, or {rules.inside.rules} fails")
     sentence = SENTENCES[status].format(
         rules=rules,
         draw="draw" if player == CHANCE else "playout_action",

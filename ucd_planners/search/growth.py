@@ -250,8 +250,11 @@ def list_actions(rules, search, graph, sim, node):
         for i in range(count if graph.actions.columns > 0 else 0):
             initial_stats(graph)[first + i, 0] = rules.probability(rules.config, state(sim), np.int64(found[i]))
     elif search.has_initial:
-        values = initial_stats(graph)[first : first + count]
-        search.initial(rules.config, state(sim), sim, memory_of(sim.initial_memory), found[:count], values)
+        values, known = initial_stats(graph)[first : first + count], count
+        while known > 0 and found[known - 1] >= rules.moves:
+            known -= 1  # picks of groups, which come last
+            values[known, 0] = values[known, 1] = np.float32(0)
+        search.initial(rules.config, state(sim), sim, memory_of(sim.initial_memory), found[:known], values[:known])
     graph.actions.length += count  # from here on the list counts, so that a kernel that failed before has left nothing
     nodes(graph)[node].first_action = first
     nodes(graph)[node].legal = count

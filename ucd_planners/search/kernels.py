@@ -57,6 +57,7 @@ RULES = {
     "config": types.uint8[::1],
     "players": types.int64,
     "actions": types.int64,
+    "moves": types.int64,
     "has_chance": types.int64,
 }
 """A game, as compiled code sees it."""
@@ -85,7 +86,7 @@ rules_at, search_at = reader(RULES_BINDING), reader(SEARCH_BINDING)
 def bound_rules(rules: Rules) -> np.ndarray:
     """Binds the kernels of a game: [any] uint64, valid as long as the Rules."""
     kernels = {name: getattr(rules.kernels, name) for name, kind in RULES.items() if isinstance(kind, FunctionType)}
-    facts = {"config": rules.config, "players": rules.players, "actions": rules.actions, "has_chance": rules.has_chance}
+    facts = {name: getattr(rules, name) for name in ("config", "players", "actions", "moves", "has_chance")}
     return bound(RULES_BINDING, **kernels, **facts)
 
 

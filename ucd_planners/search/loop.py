@@ -72,8 +72,7 @@ def simulate(rules, search, root, graph, sim):
     for i in range(root.size):
         position[i] = root[i]  # the root itself is never played on
     status = select(rules, search, graph, sim)
-    # Every move of the descent is an edge of the path; a playout into the graph will lengthen both.
-    sim.leaf_depth = sim.path.length = sim.traced.length
+    sim.leaf_depth = sim.traced.length  # as many moves as the path has edges, but for picks of groups
     plies = plies_to_add(search, graph, sim)
     if status == DONE:
         status = reserve(rules, graph, sim, plies)
@@ -106,7 +105,7 @@ def end(search, graph, sim):
 def select(rules, search, graph, sim):
     """Plays from the root on by the selection until a leaf is reached; every move is an entry of the path."""
     # Nothing but a tree's second visits changes the graph here: a status other than DONE leaves it as good as untouched.
-    sim.traced.length = 0  # a simulation that comes again begins with an empty path
+    sim.traced.length = sim.path.length = 0  # a simulation that comes again begins with an empty path
     trail, position, config = path(sim), state(sim), rules.config
     node, length, fresh, most = np.int64(graph.root), np.int64(0), np.int64(0), np.int64(sim.path.room) - 1
     player = fields(position, HEADER).player
@@ -121,7 +120,7 @@ def select(rules, search, graph, sim):
             return np.int64(TOO_LONG)
         may_add = graph.edge_count + fresh < graph.most_edges
         if player == CHANCE:
-            choice = outcome(rules, graph, sim, node, may_add)
+            choice = outcome(rules, graph, sim, node, length, may_add)
             if choice == UNLISTED:
                 return np.int64(NO_DRAW)
         elif search.has_select:
@@ -145,6 +144,7 @@ def select(rules, search, graph, sim):
         trail[1, length] = number
         trail[2, length] = choice
         length += 1
+        sim.path.length = length
         trail[0, length] = -1
         player = fields(position, HEADER).player
         if player < 0 or is_no_player(rules, player):

@@ -35,19 +35,19 @@ def is_no_player(rules, player):
 
 
 @kernel()
-def outcome(rules, graph, sim, node, may_add):
-    """Draws an outcome of a chance node; returns its place in the node's list, -1 where the descent ends, UNLISTED for one
-    that is not there.
+def outcome(rules, graph, sim, node, length, may_add):
+    """Draws an outcome of a chance node at the end of a path; returns its place in the node's list, -1 where the descent ends,
+    UNLISTED for one that is not there.
     """
     source, action = nodes(graph)[node], np.int64(rules.draw(rules.config, state(sim), rng(sim)))
-    path(sim)[2, sim.traced.length] = -1
+    path(sim)[2, length] = -1
     first, expanded = np.int64(source.first_action), np.int64(source.expanded)
     for choice in range(np.int64(source.legal)):
         if actions(graph)[first + choice] == action:
             if choice < expanded or may_add:
                 return np.int64(choice)
             # The playout begins with this outcome: another draw would make those with edges too frequent.
-            path(sim)[2, sim.traced.length] = action
+            path(sim)[2, length] = action
             return np.int64(-1)
     return np.int64(UNLISTED if action >= 0 else -1)
 
@@ -167,6 +167,13 @@ def suggested_action(rules, search, graph, sim, asked):
             known = policies(sim)[policy]
             listing, playable, memory = rules.playout_actions, rules.is_playable, memory_of(known.memory)
             action = search.suggest[policy](listing, playable, rules.config, state(sim), graph, sim, memory, rng(sim))
+            # Behind the pick of a group only its moves are playable; further on all legal ones are.
+            if (
+                sim.traced.length == sim.leaf_depth
+                and rules.moves < rules.actions
+                and not (action < 0 or playable(rules.config, state(sim), action))
+            ):
+                action = np.int64(-1)
             if action >= 0:
                 known.suggested += 1  # counted for profiles, and read by nothing in the search
                 if search.guarded and (action >= rules.actions or not rules.is_legal(rules.config, state(sim), action)):

@@ -31,12 +31,13 @@ SIM = record(
     ("traced", BLOCK),
     ("path", BLOCK),
     ("leaf_depth", np.int64),
+    ("moves", np.int64),
     ("policies", BLOCK),
     ("initial_memory", BLOCK),
     ("scratch", BLOCK),
 )
 """`path.length`: edges of the path; `leaf_depth`: moves of the descent; `traced.length`: moves of the descent and the
-playout."""
+playout; `moves`: actions from this number on are picks of groups, which are edges and no moves."""
 SIM_RECORD = from_dtype(SIM)
 """A simulation in the signature of a kernel."""
 SCRATCH = record(
@@ -114,11 +115,12 @@ def player_of(sim):
 
 @kernel()
 def move(rules, sim, action):
-    """Plays an action, and notes it where moves are traced."""
+    """Plays an action, and notes it where moves are traced; picks of groups never are."""
     moves, position = trace(sim), state(sim)
-    if moves.size > 0:
-        moves[sim.traced.length] = move_of(fields(position, HEADER).player, action)
-    sim.traced.length += 1  # also where moves are not traced: it is the ply below the root
+    if action < rules.moves:
+        if moves.size > 0:
+            moves[sim.traced.length] = move_of(fields(position, HEADER).player, action)
+        sim.traced.length += 1  # also where moves are not traced
     rules.play(rules.config, position, action)  # the action is legal: it was listed, drawn or checked
 
 
@@ -185,7 +187,7 @@ class Sim:
         self.payoffs = self._block("payoffs", rules.players, REAL)
         self.trace = self._block("traced", 2 * plies * traced, INDEX)
         self.path = self._block("path", 3 * plies, INDEX).reshape(3, -1)
-        self.record.path.room = plies
+        self.record.path.room, self.record.moves = plies, rules.moves
         self.policies = self._block("policies", len(memories), POLICY)
         self.memories = list(memories)
         for place, memory in enumerate(memories):

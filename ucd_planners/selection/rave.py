@@ -137,7 +137,11 @@ def backup(graph, sim):
     length = np.int64(sim.path.length)
     begun.note_stamp += 1
     stamp, count = np.int32(begun.note_stamp & 0x7FFFFFFF), U0
-    for i in range(np.uint64(length), np.uint64(sim.traced.length)):
+    # Moves of the path come first in the trace; picks of groups are edges that are not in it.
+    traced = np.int64(0)
+    for depth in range(length):
+        traced += edges(graph)[trail[1, depth]].action < sim.moves
+    for i in range(np.uint64(traced), np.uint64(sim.traced.length)):
         count = note(sim, p, stamp, count, moves[i])
     for depth in range(length - 1, -1, -1):
         number, source = np.int64(trail[1, depth]), np.int64(trail[0, depth])
@@ -148,7 +152,9 @@ def backup(graph, sim):
                     inherit_played(graph, p, number, source, target)
                 mix(graph, sim, p, source, target, count)
             add_played(graph, sim, p, target, count)
-        count = note(sim, p, stamp, count, moves[depth])
+        if edges(graph)[number].action < sim.moves:
+            traced -= 1
+            count = note(sim, p, stamp, count, moves[traced])
     add_played(graph, sim, p, np.int64(trail[0, 0]), count)
 
 

@@ -1,0 +1,173 @@
+"""Statistics of the moves at the root of search graphs, and the choice of one of them.
+
+In a grouped game the root's edges may be picks of groups, and its moves lie behind them. A move of several groups then has the
+visits of all its edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+
+from ucd_envs.kernels import BYTES, kernel
+from ucd_envs.rng import below
+from ucd_envs.rules import State
+from ucd_envs.structs import fields
+from ucd_planners.intervals import wilson
+from ucd_planners.search.graph import FINISHED, GRAPH, edges, nodes
+from ucd_planners.search.storage import Graph
+
+
+class Tried(NamedTuple):
+    """Actions with their statistics over all graphs, one entry an action."""
+
+    actions: np.ndarray
+    """Ascending: [actions] int."""
+    visits: np.ndarray
+    totals: np.ndarray
+    """Visits times mean payoffs of the player to move: [actions] float."""
+    wins: np.ndarray
+    """Whether an action ends the game with a payoff of 1 for the player to move: [actions] bool."""
+
+    @property
+    def values(self) -> np.ndarray:
+        """Mean payoffs of the player to move, NaN without visits: [actions] float."""
+        with np.errstate(invalid="ignore"):
+            means: np.ndarray = self.totals / self.visits
+        return means
+
+    def place(self, final_move: str, rng: np.ndarray) -> int:
+        """Returns the place of the action that a final rule chooses: among those that win at once, if there are any."""
+        places = np.flatnonzero(self.wins) if self.wins.any() else np.arange(len(self.actions))
+        return int(places[FINALS[final_move](self.visits[places], self.values[places], rng)])
+
+
+def only_at(graph: Graph, node: int) -> np.ndarray:
+    """Returns the numbers of a node's edges: [edges] int."""
+    block = graph.block(node)
+    return np.arange(block.start, block.stop)
+
+
+def moves_at(graph: Graph, node: int) -> np.ndarray:
+    """Returns the numbers of the edges that are moves from a node's position, also behind picks of groups: [edges] int."""
+    numbers = only_at(graph, node)
+    picks = graph.edges["action"][numbers] >= graph.moves
+    if not picks.any():
+        return numbers
+    targets = graph.edges["target"][numbers[picks]]
+    return np.concatenate([numbers[~picks], *(only_at(graph, int(target)) for target in targets if target >= 0)])
+
+
+def winning(graph: Graph, numbers: np.ndarray) -> np.ndarray:
+    """Returns of each edge whether it ended the game with a payoff of 1 for the player to move: [edges] bool."""
+    ended: np.ndarray = graph.edges["target"][numbers] == FINISHED
+    ended &= graph.mean_value[numbers] >= 1.0
+    return ended
+
+
+def tried(graphs: Sequence[Graph], numbers: Sequence[np.ndarray], actions: np.ndarray | None = None) -> Tried:
+    """Adds up edges of several graphs by their actions: `actions`, ascending, or by default those that the edges have."""
+    if actions is None:
+        found = [graph.edges["action"][these] for graph, these in zip(graphs, numbers, strict=True)]
+        actions = np.unique(np.concatenate(found)).astype(np.int64)
+    visits, totals, wins = np.zeros(len(actions), np.int64), np.zeros(len(actions)), np.zeros(len(actions), bool)
+    for graph, these in zip(graphs, numbers, strict=True):
+        records = graph.edges[these]
+        place = np.searchsorted(actions, records["action"])
+        np.add.at(visits, place, records["visits"])
+        np.logical_or.at(wins, place, winning(graph, these))
+        np.add.at(totals, place, np.where(records["visits"] > 0, records["visits"] * graph.mean_value[these], 0.0))
+    return Tried(actions, visits, totals, wins)
+
+
+def root_moves(graphs: Sequence[Graph], state: State) -> Tried:
+    """Returns all legal moves of the root with their statistics."""
+    first = graphs[0]
+    if state.rules.actions < first.actions_of_game:
+        legal = np.array(state.legal_actions(), np.int64)
+    else:
+        root = first.nodes[first.root]
+        start = int(root["first_action"])
+        legal = np.sort(first.actions[start : start + int(root["legal"])].astype(np.int64))
+    return tried(graphs, [moves_at(graph, graph.root) for graph in graphs], legal)
+
+
+def chosen(graphs: Sequence[Graph], final_move: str, rng: np.ndarray, state: State) -> int:
+    """Returns the move that the final rule chooses: in a grouped game first among the root's own edges, then in the group."""
+    if final_move == "visits" and len(graphs) == 1:
+        # One most visited action needs no sums and no tie to break: most of the time of a search of few playouts.
+        action = int(only_most_visited(graphs[0].header))
+        if 0 <= action < graphs[0].moves:
+            return action
+    return of_moves(graphs, root_moves(graphs, state), final_move, rng)
+
+
+def of_moves(graphs: Sequence[Graph], found: Tried, final_move: str, rng: np.ndarray) -> int:
+    """Returns the move that the final rule chooses, given the root's moves."""
+    own = tried(graphs, [only_at(graph, graph.root) for graph in graphs])
+    if not found.wins.any() and len(own.actions) and own.actions[-1] >= graphs[0].moves:
+        choice = int(own.actions[own.place(final_move, rng)])
+        if choice < graphs[0].moves:
+            return choice
+        behind = [behind_pick(graph, choice) for graph in graphs]
+        if any(map(len, behind)):
+            found = tried(graphs, behind)
+    return int(found.actions[found.place(final_move, rng)])
+
+
+def behind_pick(graph: Graph, pick: int) -> np.ndarray:
+    """Returns the numbers of the edges behind the root's pick of a group: [edges] int, none where it was not tried."""
+    numbers = only_at(graph, graph.root)
+    targets = graph.edges["target"][numbers[graph.edges["action"][numbers] == pick]]
+    return only_at(graph, int(targets[0])) if len(targets) and targets[0] >= 0 else numbers[:0]
+
+
+@kernel(types.int64(BYTES))
+def only_most_visited(graph_bytes):
+    """Returns the root's most visited action, -1 where several are or where a move has ended the game and may be a win."""
+    graph = fields(graph_bytes, GRAPH)
+    root, records = nodes(graph)[graph.root], edges(graph)
+    first, count, best, ties = np.int64(root.first_edge), np.int64(root.expanded), np.int64(-1), 0
+    for number in range(first, first + count):
+        if records[number].target == FINISHED:
+            return np.int64(-1)
+        if best < 0 or records[number].visits > records[best].visits:
+            best, ties = np.int64(number), 0
+        elif records[number].visits == records[best].visits:
+            ties += 1
+    return np.int64(records[best].action) if best >= 0 and ties == 0 else np.int64(-1)
+
+
+def _most(keys: list[np.ndarray], rng: np.ndarray) -> int:
+    """Returns the place of the largest first key, among equals of the second, and so on; at random where all are equal."""
+    best = np.arange(len(keys[0]))
+    for key in keys:
+        best = best[key[best] == key[best].max()]
+    return int(best[int(below(rng, np.uint64(len(best))))])
+
+
+def by_visits(visits: np.ndarray, values: np.ndarray, rng: np.ndarray) -> int:
+    """The robust child: most visits, then the best mean [Chaslot et al. 2008]."""
+    return _most([visits, np.nan_to_num(values, nan=-1.0)], rng)
+
+
+def by_mean(visits: np.ndarray, values: np.ndarray, rng: np.ndarray) -> int:
+    """The max child: the best mean, then most visits [Chaslot et al. 2008]."""
+    return _most([np.nan_to_num(values, nan=-1.0), visits], rng)
+
+
+def by_lower_bound(visits: np.ndarray, values: np.ndarray, rng: np.ndarray) -> int:
+    """The secure child: the best lower end of Wilson's 95% interval of the mean."""
+    bounds = [wilson(value * count, count)[0] if count else -1.0 for value, count in zip(values, visits, strict=True)]
+    return _most([np.array(bounds), visits], rng)
+
+
+FINALS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], int]] = {
+    "visits": by_visits,
+    "mean": by_mean,
+    "lower_bound": by_lower_bound,
+}
+"""The rules for the final move."""
