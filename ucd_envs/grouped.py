@@ -90,7 +90,7 @@ def _grouped(rules: Rules, grouping: Grouping, source: Any) -> Rules:
     """Makes a grouped game and looks for a legal move without a group in random games."""
     cells, planes = rules.planes[0] * rules.planes[1], rules.planes[2]
     memory = np.frombuffer(bytearray(grouping.memory), np.uint8)
-    kernels = {name: getattr(rules.kernels, name) for name in list(INSIDE.listed)[:12]}
+    kernels = {name: getattr(rules.kernels, name) for name in list(INSIDE.listed)[:13]}
     words = bound(
         INSIDE,
         **kernels,
@@ -102,7 +102,7 @@ def _grouped(rules: Rules, grouping: Grouping, source: Any) -> Rules:
         key_words=rules.key_words,
         group_words=grouping.key_words,
         groups=grouping.groups,
-        whole=grouping.whole,
+        whole=grouping.whole % 2**64,  # words have no sign
         planes=planes,
         cells=cells,
     )

@@ -179,7 +179,7 @@ def compiled(function: Any, signature: Any) -> Any:
     """
     function = getattr(function, "__func__", function)
     if getattr(function, "seam_signature", None) != signature:
-        raise TypeError(f"kernel {function.__name__} must be declared with the signature {signature}")
+        raise TypeError(f"kernel {getattr(function, '__name__', function)} must be declared with the signature {signature}")
     if getattr(config, "DISABLE_JIT", 0):
         return function
     with COMPILING:

@@ -50,6 +50,7 @@ INSIDE = BindingType(
         "playout_action": FunctionType(PLAYOUT_ACTION),
         "playout_actions": FunctionType(LEGAL_ACTIONS),
         "is_playable": FunctionType(IS_LEGAL),
+        "is_legal": FunctionType(IS_LEGAL),
         "observe": FunctionType(OBSERVE),
         "draw": FunctionType(DRAW),
         "probability": FunctionType(PROBABILITY),
@@ -283,12 +284,26 @@ def playout_actions(config, state, actions):
 @kernel(IS_LEGAL)
 def is_playable(config, state, action):
     """Returns whether the random policy of the game inside may play a move, which must be of the group picked."""
-    game, group = inside_of(config), np.int64(pick_of(state).group)
+    game = inside_of(config)
+    return holds(game.is_playable, game, config, state, action)
+
+
+@kernel(IS_LEGAL)
+def is_move(config, state, action):
+    """Returns whether a move is legal in the game inside, and of the group picked if there is one."""
+    game = inside_of(config)
+    return holds(game.is_legal, game, config, state, action)
+
+
+@kernel()
+def holds(allows, game, config, state, action):
+    """Returns whether a kernel of the game inside allows a move, which must be of the group picked."""
+    group = np.int64(pick_of(state).group)
     inner, position = config[: game.config_bytes], state[: state.size - PICK_BYTES]
     if action < 0 or action >= game.actions:
         return False
     plies = enter(state)
-    found = bool(game.is_playable(inner, position, action))
+    found = bool(allows(inner, position, action))
     if found and group >= 0 and group != game.whole:
         found = game.groups_of(inner, position, game.memory, action) >> np.uint64(group) & U1 != U0
     leave(state, plies)
@@ -329,7 +344,7 @@ def playout_action(config, state, rng):
         holds = choice == action or (choice >= game.actions and bits >> np.uint64(choice - game.actions) & U1 != U0)
         if holds:
             places += 1
-            if below(rng, np.uint64(places)) == U0:
+            if places == 1 or below(rng, np.uint64(places)) == U0:
                 found = choice
     return found
 

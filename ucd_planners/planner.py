@@ -45,7 +45,7 @@ class Planner:
     policies: at most four playout policies, such as CMC(prob=0.35), asked in turn before the game's own random policy.
     initial: statistics of untried actions, such as GoInitial().
     groups: groups of moves, such as Manhattan(), from which the search picks one before a move of it [Childs section 4]. It
-    answers with moves as ever, and goes without reuse_graph and stop_early.
+    answers with moves as ever, and goes without reuse_graph and stop_early, with policies also without expand="all".
     progress: a function that every worker calls in its thread between pieces of a search, with its playouts and seconds so far.
     An exception that it raises ends the search.
 
@@ -105,6 +105,8 @@ class Planner:
             check_groups(groups)
             if reuse_graph or self.stop_early:
                 raise ValueError("groups of moves go without reuse_graph and stop_early")
+            if expand == "all" and self.asked:
+                raise ValueError('groups of moves and policies go with expand="first"')
         self.groups = groups
         if not is_graded(selection) and (expand == "all" or reuse_graph):
             raise ValueError('graded=False goes with expand="first" and without reuse_graph')

@@ -157,7 +157,7 @@ def initial_shares(graph: Graph) -> np.ndarray | None:
     game.
     """
     # A single column holds the probabilities of outcomes. In a grouped game moves lie behind picks.
-    if graph.record.actions.columns < 2 or graph.moves < graph.actions_of_game:
+    if graph.record.actions.columns < 2 or graph.grouped:
         return None
     root = graph.nodes[graph.root]
     listed = slice(int(root["first_action"]), int(root["first_action"]) + int(root["legal"]))

@@ -86,7 +86,7 @@ def tried(graphs: Sequence[Graph], numbers: Sequence[np.ndarray], actions: np.nd
 def root_moves(graphs: Sequence[Graph], state: State) -> Tried:
     """Returns all legal moves of the root with their statistics."""
     first = graphs[0]
-    if state.rules.actions < first.actions_of_game:
+    if first.grouped:
         legal = np.array(state.legal_actions(), np.int64)
     else:
         root = first.nodes[first.root]
@@ -97,10 +97,10 @@ def root_moves(graphs: Sequence[Graph], state: State) -> Tried:
 
 def chosen(graphs: Sequence[Graph], final_move: str, rng: np.ndarray, state: State) -> int:
     """Returns the move that the final rule chooses: in a grouped game first among the root's own edges, then in the group."""
-    if final_move == "visits" and len(graphs) == 1:
+    if final_move == "visits" and len(graphs) == 1 and not graphs[0].grouped:
         # One most visited action needs no sums and no tie to break: most of the time of a search of few playouts.
         action = int(only_most_visited(graphs[0].header))
-        if 0 <= action < graphs[0].moves:
+        if action >= 0:
             return action
     return of_moves(graphs, root_moves(graphs, state), final_move, rng)
 

@@ -22,6 +22,7 @@ from ucd_envs.kernels import (
     READ_PAYOFFS,
     compiled,
 )
+from ucd_envs.picks import is_move
 from ucd_envs.rules import Rules
 from ucd_planners.search.interface import (
     BACKUP,
@@ -86,6 +87,8 @@ rules_at, search_at = reader(RULES_BINDING), reader(SEARCH_BINDING)
 def bound_rules(rules: Rules) -> np.ndarray:
     """Binds the kernels of a game: [any] uint64, valid as long as the Rules."""
     kernels = {name: getattr(rules.kernels, name) for name, kind in RULES.items() if isinstance(kind, FunctionType)}
+    if rules.inside is not None:
+        kernels["is_legal"] = compiled(is_move, IS_LEGAL)  # playouts play without picks
     facts = {name: getattr(rules, name) for name in ("config", "players", "actions", "moves", "has_chance")}
     return bound(RULES_BINDING, **kernels, **facts)
 

@@ -67,7 +67,7 @@ class Graph:
         self._arguments = selection, rules, most_edges, options
         self.layout = layout = selection.layout(rules.players, rules.actions)
         self.plies = rules.max_plies if options.expand_all else 0
-        self.moves, self.actions_of_game = rules.moves, rules.actions
+        self.moves, self.grouped = rules.moves, rules.inside is not None
         self.header = np.zeros(GRAPH.itemsize, np.uint8)
         self._numbers = self.header.view(np.int64)
         self._arrays: dict[str, np.ndarray] = {}
