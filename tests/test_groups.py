@@ -476,7 +476,7 @@ def test_a_win_in_one_move_is_taken_from_any_group() -> None:
     state = after(ucd_envs.make_rules("tic_tac_toe"), 0, 1, 3, 4)
     for seed in range(10):
         for grouping in GROUPINGS:
-            assert uct(playouts=600, seed=seed, groups=grouping).act(state) == 6
+            assert uct(c=1.0, playouts=600, seed=seed, groups=grouping).act(state) == 6
 
 
 def test_one_playout_is_enough_for_a_move() -> None:
