@@ -28,6 +28,8 @@ from ucd_planners.search.interface import BACKUP, SELECT, Layout, exploration_co
 from ucd_planners.search.sim import REAL, SETTLED, is_settled, path, payoffs
 from ucd_planners.search.ucb import exploration_of, scale_of, select_action
 
+ROUNDING = 1e-9
+"""The least eps: a corrected edge may differ from its position by rounding, which must not stop descents for ever."""
 PARAMETERS = record(("c", np.float64), ("eps", np.float64), ("players", np.int64))
 VISITS, ENDED, SUM = 1, 2, 3
 """Columns of node_stats: simulations that went on from a node, playouts that ended at it, and player 0's sum of both."""
@@ -74,13 +76,8 @@ def value(graph, node, player):
 @kernel(BACKUP)
 def backup(graph, sim):
     """Adds a simulation to the edges and nodes of its path, corrected at every edge into a shared node."""
-    p, trail, length, kept, own = (
-        parameters(graph, PARAMETERS),
-        path(sim),
-        sim.path.length,
-        node_stats(graph),
-        edge_stats(graph),
-    )
+    p, trail, length = parameters(graph, PARAMETERS), path(sim), np.int64(sim.path.length)
+    kept, own = node_stats(graph), edge_stats(graph)
     gain = array_at(sim.scratch.address, (p.players,), REAL)  # payoffs stay as they are: policies learn from them
     for player in range(p.players):
         gain[player] = payoffs(sim)[player]
@@ -133,4 +130,4 @@ class StopAndCorrect:
 
     def parameters(self, players: int, actions: int) -> np.ndarray:
         """Returns the exploration constant, eps and the number of players."""
-        return configuration(PARAMETERS, c=float(self.c), eps=float(self.eps), players=players)
+        return configuration(PARAMETERS, c=float(self.c), eps=max(float(self.eps), ROUNDING), players=players)
