@@ -82,7 +82,7 @@ def simulate(rules, search, root, graph, sim):
         rng(sim)[0], rng(sim)[1] = start
         return status
     expand(search, graph, sim)
-    if is_settled(sim):
+    if search.has_select and is_settled(sim):
         return end(search, graph, sim)
     status = rollout_into_graph(rules, search, graph, sim) if plies > 0 else rollout(rules, search, graph, sim)
     if status != DONE:
@@ -96,8 +96,8 @@ def end(search, graph, sim):
     search.backup(graph, sim)
     graph.playouts += 1  # after the backup: the two are never apart when the loop stops
     status = np.int64(DONE)
-    for policy in range(0 if is_settled(sim) else search.policies):
-        if not search.learn[policy](sim, memory_of(policies(sim)[policy].memory)):
+    for policy in range(search.policies):
+        if not (is_settled(sim) or search.learn[policy](sim, memory_of(policies(sim)[policy].memory))):
             # The mark tells the worker which memory has to grow.
             policies(sim)[policy].memory.length = 1
             status = np.int64(GROW_MEMORY)
