@@ -8,7 +8,7 @@ import pytest
 
 import ucd_envs
 from ucd_envs.rules import State
-from ucd_planners import Planner, grave, rave, rave_ucd, ucd, uct, update_all
+from ucd_planners import Planner, catch_up, grave, rave, rave_ucd, stop_and_correct, ucd, uct, update_all
 
 GAMES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("go", {"size": 4, "komi": 2}),
@@ -17,7 +17,7 @@ GAMES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("tic_tac_toe", {}),
     ("leftright", {"steps": 20}),
 )
-PRESETS = (uct, ucd, update_all, rave, rave_ucd, grave)
+PRESETS = (uct, ucd, update_all, stop_and_correct, catch_up, rave, rave_ucd, grave)
 PLAYOUTS = 800
 
 

@@ -8,6 +8,8 @@ from searching import Search
 import ucd_envs
 from ucd_planners.search.interface import Selection
 from ucd_planners.search.storage import Graph
+from ucd_planners.selection.catch_up import CatchUp
+from ucd_planners.selection.stop_and_correct import StopAndCorrect
 from ucd_planners.selection.ucd import UCD
 from ucd_planners.selection.update_all import UpdateAll
 
@@ -33,7 +35,7 @@ def assert_all_places_are_known(graph: Graph) -> int:
     return len(free)
 
 
-@pytest.mark.parametrize("selection", [UCD(), UpdateAll()], ids=str)
+@pytest.mark.parametrize("selection", [UCD(), UpdateAll(), StopAndCorrect(), CatchUp()], ids=str)
 @pytest.mark.parametrize("options", [{}, {"expand": "all"}, {"reuse_graph": True}], ids=str)
 def test_rooms_and_free_blocks_are_all_places_that_were_given_out(selection: Selection, options: dict[str, object]) -> None:
     """After every one of 300 playouts on Hex 3x3, where blocks of one place are outgrown first."""

@@ -25,6 +25,7 @@ from ucd_envs.structs import fields
 from ucd_planners import Planner, rave, ucd, uct
 from ucd_planners.playouts import MAST, GoInitial
 from ucd_planners.search.interface import LEARN, SELECT, SUGGEST
+from ucd_planners.search.sim import SETTLED
 from ucd_planners.selection.rave import RAVE
 from ucd_planners.selection.ucd import UCD
 
@@ -456,6 +457,12 @@ def select_first(graph, sim, node, may_add):
     return np.int64(0)
 
 
+@kernel(SELECT)
+def select_settled(graph, sim, node, may_add):
+    """The end of the simulation, at the root too."""
+    return np.int64(SETTLED)
+
+
 @dataclass(frozen=True)
 class OwnChoice(UCD):
     """UCD with another choice."""
@@ -496,7 +503,7 @@ every_own_choice = pytest.mark.parametrize("make", OWN.values(), ids=OWN)
 
 @every_own_choice
 @every_expand
-@pytest.mark.parametrize("choice", [select_far, select_nothing], ids=["far", "nothing"])
+@pytest.mark.parametrize("choice", [select_far, select_nothing, select_settled], ids=["far", "nothing", "settled"])
 def test_a_choice_that_is_not_there_is_named(make: Callable[[Any], Any], expand: str, choice: Any) -> None:
     """F2-04."""
     text = refusal(Planner(make(choice), playouts=500, seed=1, expand=expand), GAME.initial_state())

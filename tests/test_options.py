@@ -22,7 +22,7 @@ from searching import INF, C, Name, Search, after, assert_exact, assert_right, b
 
 import ucd_envs
 from ucd_envs.rules import State
-from ucd_planners import Planner, SearchResult, simple_way, ucd, uct, update_all
+from ucd_planners import Planner, SearchResult, catch_up, simple_way, stop_and_correct, ucd, uct, update_all
 from ucd_planners.options import PlannerOptions
 from ucd_planners.presets import PRESETS
 from ucd_planners.selection.ucd import UCD
@@ -564,6 +564,8 @@ KEEPERS: dict[str, Callable[..., Planner]] = {
     "nodes": partial(ucd, 2, 1, 2, store="nodes"),
     "infinite": partial(ucd, INF, INF, INF),
     "update_all": update_all,
+    "stop_and_correct": stop_and_correct,
+    "catch_up": catch_up,
 }
 every_keeper = pytest.mark.parametrize("planner", KEEPERS.values(), ids=KEEPERS)
 

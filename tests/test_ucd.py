@@ -31,7 +31,7 @@ from searching import (
 
 import ucd_envs
 from ucd_envs.rules import Rules
-from ucd_planners import simple_way, uct, uct1, uct2, uct3, update_all
+from ucd_planners import simple_way, uct, uct0, uct1, uct2, uct3, update_all
 from ucd_planners.planner import Planner
 from ucd_planners.search.interface import Selection
 from ucd_planners.search.ucb import exploration_of, scale_of
@@ -260,6 +260,17 @@ def test_moves_are_chosen_by_the_bound_worked_out_by_hand() -> None:
         visits[bounds.index(max(bounds))] += 1
     game = hash_game.listed({"root": (0, [*payoffs])}).initial_state()
     assert uct(c=C, playouts=200, seed=0).search(game).visits.tolist() == visits
+
+
+@pytest.mark.parametrize("planner", [uct0, uct1, uct2, uct3])
+def test_the_planners_of_childs_have_the_bias_of_their_paper(planner: Callable[..., Planner]) -> None:
+    """[Childs section 3]: mean + sqrt(2 ln N_s / N_sa), run here as written, over three moves that end the game."""
+    payoffs, visits = (0.25, 0.5, 0.75), [1, 1, 1]
+    for total in range(3, 200):
+        bounds = [mean + math.sqrt(2 * math.log(total) / n) for mean, n in zip(payoffs, visits, strict=True)]
+        visits[bounds.index(max(bounds))] += 1
+    game = hash_game.listed({"root": (0, [*payoffs])}).initial_state()
+    assert planner(playouts=200, seed=0).search(game).visits.tolist() == visits
 
 
 @pytest.mark.parametrize(("visits", "weight"), [(0, 0.0), (1, 0.0), (math.e, 0.3), (math.e**4, 0.6), (math.e**9, 0.9)])

@@ -3,7 +3,23 @@ playouts that learn."""
 
 from ucd_planners.checks import check
 from ucd_planners.planner import Planner
-from ucd_planners.presets import PRESETS, cmc, grave, rave, rave_ucd, simple_way, ucd, uct, uct0, uct1, uct2, uct3, update_all
+from ucd_planners.presets import (
+    PRESETS,
+    catch_up,
+    cmc,
+    grave,
+    rave,
+    rave_ucd,
+    simple_way,
+    stop_and_correct,
+    ucd,
+    uct,
+    uct0,
+    uct1,
+    uct2,
+    uct3,
+    update_all,
+)
 from ucd_planners.result import SearchResult
 from ucd_planners.search.interface import PlayoutPolicy, Selection
 
@@ -13,12 +29,14 @@ __all__ = [
     "PlayoutPolicy",
     "SearchResult",
     "Selection",
+    "catch_up",
     "check",
     "cmc",
     "grave",
     "rave",
     "rave_ucd",
     "simple_way",
+    "stop_and_correct",
     "ucd",
     "uct",
     "uct0",

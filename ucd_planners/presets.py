@@ -9,12 +9,15 @@
 | simple_way            | (1, 0, 1)                                        |
 | ucd                   | any (d1, d2, d3)                                 |
 | update_all            | every ancestor edge of the leaf, once a playout  |
+| stop_and_correct      | stops at edges that lag behind their positions   |
+| catch_up              | visits without playouts where edges lag behind   |
 | rave                  | RAVE (all moves as first) in a tree              |
 | rave_ucd              | RAVE in a graph, depth_rave and depth_mean       |
 | grave                 | RAVE values of the nearest well-visited position |
 | cmc                   | UCT in a tree, playouts by CMC                   |
 
-c = 0.3 is the constant of [UCD section 4]. The default of `revisit` is not of a paper: there it is 0. All take the options of
+c = 0.3 is the constant of [UCD section 4]; uct0 to uct3 have the bias sqrt(2 ln N_s / N_sa) of [Childs section 3]: c is the
+root of 2. The default of `revisit` is not of a paper: there it is 0. All take the options of
 Planner by name, the budget of a search among them.
 """
 
@@ -29,11 +32,14 @@ from typing import ParamSpec, Unpack
 from ucd_planners.options import PlannerOptions, refuse_old_names
 from ucd_planners.planner import Planner, listed
 from ucd_planners.playouts import CMC
+from ucd_planners.selection.catch_up import CatchUp
 from ucd_planners.selection.rave import RAVE
+from ucd_planners.selection.stop_and_correct import StopAndCorrect
 from ucd_planners.selection.ucd import UCD
 from ucd_planners.selection.update_all import UpdateAll
 
 Parameters = ParamSpec("Parameters")
+ROOT_2 = math.sqrt(2.0)
 
 
 def preset(make: Callable[Parameters, Planner]) -> Callable[Parameters, Planner]:
@@ -77,25 +83,25 @@ def ucd(
 
 
 @preset
-def uct0(c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
+def uct0(c: float = ROOT_2, **options: Unpack[PlannerOptions]) -> Planner:
     """UCT0 of [Childs section 3]: no transpositions."""
     return uct(c, **options)
 
 
 @preset
-def uct1(c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
+def uct1(c: float = ROOT_2, **options: Unpack[PlannerOptions]) -> Planner:
     """UCT1 of [Childs section 3]: positions are shared, statistics stay with their edges."""
     return Planner(UCD(0, 0, 0, c), name="uct1", **options)
 
 
 @preset
-def uct2(c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
+def uct2(c: float = ROOT_2, **options: Unpack[PlannerOptions]) -> Planner:
     """UCT2 of [Childs section 3]: the mean of a move is that of its target position."""
     return Planner(UCD(1, 0, 0, c), name="uct2", **options)
 
 
 @preset
-def uct3(c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
+def uct3(c: float = ROOT_2, **options: Unpack[PlannerOptions]) -> Planner:
     """UCT3 of [Childs section 3]: means are recomputed from the means below, all the way down."""
     return Planner(UCD(math.inf, 0, 0, c), name="uct3", **options)
 
@@ -110,6 +116,21 @@ def simple_way(c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
 def update_all(c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
     """Update-all [UCD section 3.2]: a playout is added to every edge that leads to its leaf."""
     return Planner(UpdateAll(c), name="update_all", **options)
+
+
+@preset
+def stop_and_correct(eps: float = 0.01, c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
+    """Stop and correct [Czech, Korus, Kersting 2020]: edges keep their means, and are moved to those of shared positions.
+
+    eps: as in StopAndCorrect. The paper has 0.01 for values from -1 to 1.
+    """
+    return Planner(StopAndCorrect(eps, c), name="stop_and_correct", **options)
+
+
+@preset
+def catch_up(c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
+    """Catch up [KataGo, docs/GraphSearch.md]: an edge with fewer visits than its position gets one without a playout."""
+    return Planner(CatchUp(c), name="catch_up", **options)
 
 
 @preset
@@ -149,6 +170,10 @@ def cmc(prob: float = 0.35, threshold: float = 0.0, c: float = 0.3, **options: U
 
 
 PRESETS: dict[str, Callable[..., Planner]] = {
-    preset.__name__: preset for preset in (uct, ucd, uct0, uct1, uct2, uct3, simple_way, update_all, rave, rave_ucd, grave, cmc)
+    preset.__name__: preset
+    for preset in (
+        *(uct, ucd, uct0, uct1, uct2, uct3, simple_way, update_all, stop_and_correct, catch_up),
+        *(rave, rave_ucd, grave, cmc),
+    )
 }
 """Presets by name."""

@@ -13,6 +13,7 @@ MODULES = {
     **dict.fromkeys(("ucd-go", "ucd-rave"), "ucd_go"),
     **dict.fromkeys(("ucd-ggp", "ucd-ggp-budgets", "ucd-ggp-best"), "ucd_ggp"),
     "playouts-equivalent": "equivalents",
+    "shared-positions": "shared_positions",
     **dict.fromkeys(("cmc", "cmc-hex", "cmc-go"), "cmc"),
     **dict.fromkeys(("bhrf", "bhrf-playouts", "bhrf-epsilon"), "bhrf"),
 }

@@ -35,7 +35,7 @@ from ucd_planners.search.interface import (
 )
 from ucd_planners.search.kernels import rules_at, search_at
 from ucd_planners.search.rollout import UNLISTED, is_no_player, outcome, plies_to_add, rollout, rollout_into_graph
-from ucd_planners.search.sim import SIM, key, memory_of, move, path, player_of, policies, rng, state
+from ucd_planners.search.sim import SIM, is_settled, key, memory_of, move, path, player_of, policies, rng, state
 from ucd_planners.search.ucb import select_action
 
 RUN = types.int64(WORDS, WORDS, BYTES, BYTES, BYTES, types.int64)
@@ -81,6 +81,8 @@ def simulate(rules, search, root, graph, sim):
         rng(sim)[0], rng(sim)[1] = start
         return status
     expand(search, graph, sim)
+    if search.has_select and is_settled(sim):
+        return end(search, graph, sim)
     status = rollout_into_graph(rules, search, graph, sim) if plies > 0 else rollout(rules, search, graph, sim)
     if status != DONE:
         return status
@@ -89,12 +91,12 @@ def simulate(rules, search, root, graph, sim):
 
 @kernel(inline=True)
 def end(search, graph, sim):
-    """Backs up the payoffs and lets the policies learn."""
+    """Backs up the payoffs and lets the policies learn, which a simulation without a playout does not."""
     search.backup(graph, sim)
     graph.playouts += 1  # after the backup: the two are never apart when the loop stops
     status = np.int64(DONE)
     for policy in range(search.policies):
-        if not search.learn[policy](sim, memory_of(policies(sim)[policy].memory)):
+        if not (is_settled(sim) or search.learn[policy](sim, memory_of(policies(sim)[policy].memory))):
             # The mark tells the worker which memory has to grow.
             policies(sim)[policy].memory.length = 1
             status = np.int64(GROW_MEMORY)
@@ -128,6 +130,8 @@ def select(rules, search, graph, sim):
         else:
             choice = select_action(graph, sim, node, may_add)
         if choice < 0:
+            if player != CHANCE:
+                trail[2, length] = choice
             return np.int64(DONE if length > 0 else NO_CHOICE)
         if choice < nodes(graph)[node].expanded:
             number = np.int64(nodes(graph)[node].first_edge) + choice

@@ -20,7 +20,7 @@ from ucd_planners.search.interface import (
     STOPPED,
     TOO_LONG,
 )
-from ucd_planners.search.sim import memory_of, move, path, payoffs, player_of, policies, rng, state, trace
+from ucd_planners.search.sim import is_settled, memory_of, move, path, payoffs, player_of, policies, rng, state, trace
 
 NOT_PLAYABLE = -2
 """A value in place of an action: a policy suggested one that cannot be played."""
@@ -185,7 +185,7 @@ def suggested_action(rules, search, graph, sim, asked):
 @kernel()
 def plies_to_add(search, graph, sim):
     """Returns the number of positions that the playout may add: with `expand_all` all, unless the limit of edges is near."""
-    if not search.expand_all or player_of(sim) < 0:
+    if not search.expand_all or player_of(sim) < 0 or is_settled(sim):
         return np.int64(0)
     plies = np.int64(sim.path.room) - 1 - sim.path.length
     return plies if graph.edge_count + sim.path.length + plies <= graph.most_edges else np.int64(0)

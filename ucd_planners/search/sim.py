@@ -19,6 +19,8 @@ from ucd_envs.structs import BLOCK, address_of, array_at, fields, record
 BYTE, WORD, INDEX, REAL = (np.dtype(kind) for kind in (np.uint8, np.uint64, np.int32, np.float64))
 STRIP, STRIP_BYTE = 4096, 0xA5
 """Bytes behind every block, and their value."""
+SETTLED = -2
+"""A choice of a selection that ends the simulation at the node, without a playout."""
 
 POLICY = record(("memory", BLOCK), ("suggested", np.int64))
 """A playout policy in a search: its memory, and how many moves it suggested since the search began."""
@@ -91,8 +93,15 @@ def trace(sim):
 def path(sim):
     """[3, max_plies + 1] int32: sources of the path's edges, then the known node where it ended, or -1; the edges, -1 for one
     that is yet to be made; and for such a one the place of its action in the source's list, else -1. Where a path ends at a
-    chance node the last row has there the outcome with which the playout begins, one for which no edge may be added, or -1."""
+    chance node the last row has there the outcome with which the playout begins, one for which no edge may be added, or -1; at
+    another known one the choice that ended it, -1 or SETTLED."""
     return array_at(sim.path.address, (3, sim.path.room), INDEX)
+
+
+@kernel()
+def is_settled(sim):
+    """Whether a selection has ended the simulation without a playout, at the known node where its path ends."""
+    return path(sim)[0, sim.path.length] >= 0 and path(sim)[2, sim.path.length] == SETTLED
 
 
 @kernel(inline=True)
