@@ -34,7 +34,7 @@ from ucd_envs.kernels import (
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State
 from ucd_envs.structs import fields
-from ucd_planners import grave, rave, rave_ucd, ucd, uct, update_all
+from ucd_planners import catch_up, grave, rave, rave_ucd, stop_and_correct, ucd, uct, update_all
 from ucd_planners.groups import Manhattan, OwnGroups
 from ucd_planners.notation import canonical, planner_from
 from ucd_planners.playouts import BHRF, CMC, MAST, GoExpert, GoInitial, LastGoodReply, NGrams, PoolRAVE
@@ -409,6 +409,8 @@ PLANNERS = {
     "grave": grave,
     "policies": lambda **options: uct(policies=[CMC(0.5), LastGoodReply(), MAST(0.3), NGrams(0.3)], **options),
     "all": lambda **options: ucd(expand="all", **options),
+    "stop_and_correct": stop_and_correct,
+    "catch_up": catch_up,
 }
 
 

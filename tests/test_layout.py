@@ -19,6 +19,7 @@ INTERFACE = {
     "ucd_envs.bindings",
     "ucd_envs.interface",
     "ucd_envs.kernels",
+    "ucd_envs.picks",
     "ucd_envs.rng",
     "ucd_envs.rules",
     "ucd_envs.settings",

@@ -4,7 +4,7 @@ A *selection* chooses actions on the way down and backs values up. At each node 
 may_add)`, which returns the place of an action in the node's list: the first `expanded` of them have edges, and `may_add` says
 whether one without may be chosen; -1 if there is nothing to choose from; SETTLED to end the simulation here without a playout,
 for a backup that finds what `select` has left in `payoffs(sim)`, anywhere but at the root. The edge that led to the node is the
-last entry of the path, at `sim.traced.length - 1`, whose number is -1 if it is yet to be made. A selection whose own choice
+last entry of the path, at `sim.path.length - 1`, whose number is -1 if it is yet to be made. A selection whose own choice
 honours `graph.first_play_urgency`, or `initial_stats(graph)`, declares `serves_urgency = True`, or `serves_initial = True`; the
 planner refuses these options for others. After each simulation it calls `backup(graph, sim)`: the first `sim.path.length`
 entries of `path(sim)` are the sources and edges of the path, `payoffs(sim)` each player's payoff. The backup leaves

@@ -36,7 +36,7 @@ stands `players` columns further."""
 @kernel(SELECT)
 def select(graph, sim, node, may_add):
     """Ends the simulation at a node with more visits than the edge it came by; elsewhere chooses the largest bound."""
-    depth = np.int64(sim.traced.length)
+    depth = np.int64(sim.path.length)
     if depth > 0:
         number = np.int64(path(sim)[1, depth - 1])
         if visits(graph, node) > (edges(graph)[number].visits if number >= 0 else 0):

@@ -38,7 +38,7 @@ VISITS, ENDED, SUM = 1, 2, 3
 @kernel(SELECT)
 def select(graph, sim, node, may_add):
     """Ends the simulation at a node that disagrees with the edge it came by; elsewhere chooses the largest bound."""
-    depth = np.int64(sim.traced.length)
+    depth = np.int64(sim.path.length)
     if depth > 0 and disagrees(graph, node, np.int64(path(sim)[1, depth - 1])):
         for player in range(parameters(graph, PARAMETERS).players):
             payoffs(sim)[player] = value(graph, node, player)
