@@ -140,6 +140,7 @@ def _grouped(rules: Rules, grouping: Grouping, source: Any) -> Rules:
         validate=lambda config, state: _is_valid(rules, grouping, state),
         turn=None if rules.turn is None else lambda config, state, player: _turn(rules, state, player),
         groups=None,
+        solution=None,
         inside=Inside(rules, grouping, source, memory),
         reference=None,
     )

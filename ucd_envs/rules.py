@@ -118,6 +118,8 @@ class Rules:
     """Sets another player to move in place, such as `set_mover`: turn(config, state, player). None itself for a game whose
     players move only in turn, such as one whose key does not tell the mover."""
 
+    solution: Callable[[State], list[int]] | None = None
+    """Returns the actions that are right with best play afterwards. None itself for a game whose values are not known."""
     groups: Grouping | None = None
     """Move groups that belong to the game itself. None for a game without any."""
     inside: Inside | None = None

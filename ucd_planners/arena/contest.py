@@ -1,5 +1,7 @@
 """Matches and single games: the agents, their seats, and one game from its start to its end.
 
+A match is one kind of contest, of which a schedule plays the games and a store keeps them; a study is another one.
+
 The moves of a game depend only on the seed of its match and its number, not on the number of games at once or their order.
 Where a program that speaks GTP plays, they also depend on the program.
 """
@@ -11,7 +13,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,7 +22,35 @@ from ucd_envs.kernels import CHANCE
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules
 from ucd_envs.settings import integer
-from ucd_planners.arena.agents import Agent, FailedError, GTPAgent, PlannerAgent, Player, Stop, agent_from, label
+from ucd_planners.arena.agents import (
+    Agent,
+    FailedError,
+    GTPAgent,
+    PlannerAgent,
+    Player,
+    Stop,
+    agent_from,
+    canonical_player,
+    label,
+)
+
+
+class Contest(Protocol):
+    """Numbered games, each of which depends on nothing but the contest and its number."""
+
+    @property
+    def games(self) -> int:
+        """Returns the number of games."""
+
+    @property
+    def sides(self) -> int:
+        """Returns the number of payoffs of a game."""
+
+    def play(self, number: int, stop: Stop | None = None) -> Game:
+        """Plays one game. Raises StoppedError soon after `stop` is set."""
+
+    def facts(self) -> dict[str, Any]:
+        """Returns everything that decides the games, in forms that JSON has."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +107,21 @@ class Match:
         """Returns the planners' texts in tables and records."""
         return tuple(map(label, self.planners))
 
+    @property
+    def sides(self) -> int:
+        """Returns the number of planners."""
+        return len(self.planners)
+
+    def play(self, number: int, stop: Stop | None = None) -> Game:
+        """Plays one game, as `play_game` does."""
+        return play_game(self, number, stop)
+
+    def facts(self) -> dict[str, Any]:
+        """Returns everything that decides the games: canonical texts of planners, the game with all its settings, the seed."""
+        rules = self.rules
+        planners = [canonical_player(player, self.budget) for player in self.planners]
+        return {"planners": planners, "game": rules.reference or rules.name, "settings": rules.settings, "seed": self.seed}
+
     def seats(self, number: int) -> tuple[int, ...]:
         """Returns the planner of each seat in a game. Planner 0, which is a, has the first seat in games of even number."""
         seats = len(self.planners)
@@ -85,7 +130,7 @@ class Match:
 
 @dataclass(frozen=True)
 class Game:
-    """One game of a match. Payoffs, playouts and seconds are listed by planner: (a's, b's), or (a's,)."""
+    """One game of a contest. Payoffs, playouts and seconds are listed by side: in a match by planner, (a's, b's) or (a's,)."""
 
     number: int
     seat: int

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from ucd_envs.settings import integer
-from ucd_planners.arena.contest import Game, Match, play_game
+from ucd_planners.arena.contest import Contest, Game, Match, play_game
 from ucd_planners.arena.schedule import Batch, play_batches
 from ucd_planners.arena.store import Store
 from ucd_planners.arena.workers import Workers
@@ -128,7 +128,7 @@ class Ledger:
     ) -> bool:
         """Plays the missing games. Parameters are those of play_match. Returns False if Ctrl-C ended it early."""
 
-        def report(match: Match, games: list[Game]) -> None:
+        def report(match: Contest, games: list[Game]) -> None:
             for game in games:
                 if progress is not None:
                     progress(game)
@@ -144,7 +144,7 @@ class Ledger:
         failures = [game for game in ended if game.failure]
         return MatchResult(self.match, [game for game in ended if not game.failure], failures)
 
-    def _keep(self, match: Match, games: list[Game]) -> None:
+    def _keep(self, match: Contest, games: list[Game]) -> None:
         """Adds games that have ended. Where one cannot be recorded or stored, all are there."""
         self._ended |= {game.number: replace(game, thoughts=()) for game in games}
         try:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 
 from ucd_envs.settings import integer
-from ucd_planners.arena.contest import Game, Match
+from ucd_planners.arena.contest import Contest, Game
 from ucd_planners.arena.store import Store
 from ucd_planners.arena.workers import Workers, workers
 
@@ -24,11 +24,11 @@ BATCH_SECONDS = 1.0
 
 
 def play_matches(
-    matches: Sequence[Match],
+    matches: Sequence[Contest],
     store: Store,
     jobs: int = 1,
     executor: Executor | None = None,
-    progress: Callable[[Match, list[Game]], None] | None = None,
+    progress: Callable[[Contest, list[Game]], None] | None = None,
 ) -> bool:
     """Plays and stores the games of matches that a store lacks. Returns whether all came to their end.
 
@@ -38,7 +38,7 @@ def play_matches(
     """
     failures: list[Game] = []
 
-    def keep(match: Match, games: list[Game]) -> None:
+    def keep(match: Contest, games: list[Game]) -> None:
         store.append(match, games)
         failures.extend(game for game in games if game.failure)
 
@@ -49,10 +49,10 @@ def play_matches(
 
 def play_batches(
     batches: Sequence[Batch],
-    keep: Callable[[Match, list[Game]], None],
+    keep: Callable[[Contest, list[Game]], None],
     jobs: int,
     executor: Executor | Workers | None = None,
-    progress: Callable[[Match, list[Game]], None] | None = None,
+    progress: Callable[[Contest, list[Game]], None] | None = None,
 ) -> bool:
     """Plays games and passes finished ones to `keep`, then to `progress`. Returns False if Ctrl-C ended it early.
 
@@ -74,9 +74,9 @@ def play_batches(
 def _play_on(
     team: Workers,
     batches: Sequence[Batch],
-    keep: Callable[[Match, list[Game]], None],
+    keep: Callable[[Contest, list[Game]], None],
     jobs: int,
-    progress: Callable[[Match, list[Game]], None] | None,
+    progress: Callable[[Contest, list[Game]], None] | None,
 ) -> None:
     """Plays batches on workers, and keeps the finished ones however it ends."""
     turns = deque(batches)
@@ -110,7 +110,7 @@ def _play_on(
 class Batch:
     """The games of a match that are still to be played, and the number of them played in a row."""
 
-    match: Match
+    match: Contest
     numbers: Sequence[int]
     size: int = 1
 

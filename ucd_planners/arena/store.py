@@ -25,8 +25,7 @@ from typing import Any
 import numpy as np
 
 import ucd_envs
-from ucd_planners.arena.agents import canonical_player
-from ucd_planners.arena.contest import Game, Match
+from ucd_planners.arena.contest import Contest, Game
 
 MARK = 0x55434453
 """SQLite's application_id of a store: "UCDS"."""
@@ -74,7 +73,7 @@ class Store:
             self._database.close()
             raise
 
-    def append(self, match: Match, games: Sequence[Game]) -> None:
+    def append(self, match: Contest, games: Sequence[Game]) -> None:
         """Adds games of a match, all of them or, on failure, none. A number that is already stored keeps its game.
 
         A game that failed is no result. It is left out, so that its number is still missing.
@@ -88,7 +87,7 @@ class Store:
                 self._run("INSERT OR IGNORE INTO games VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", key, row[0], session, *row[1:])
         self._session = session
 
-    def games(self, match: Match) -> list[Game]:
+    def games(self, match: Contest) -> list[Game]:
         """Returns the stored games of a match, by number."""
         rows = self._run(
             "SELECT number, seat, moves, payoffs, playouts, cpu_seconds, seconds FROM games"
@@ -99,16 +98,16 @@ class Store:
         try:
             if [row[0] for row in rows] != sorted({int(row[0]) for row in rows}):
                 raise ValueError("numbers of games are damaged")
-            return [_game(len(match.planners), *row) for row in rows]
+            return [_game(match.sides, *row) for row in rows]
         except (ValueError, TypeError, struct.error):
             raise OSError(f"{self.path} is damaged: it has games that cannot be read") from None
 
-    def missing(self, match: Match) -> list[int]:
+    def missing(self, match: Contest) -> list[int]:
         """Returns the numbers of a match's games that are not stored, ascending."""
         there = {number for (number,) in self._run("SELECT number FROM games WHERE configuration = ?", self._key(match))}
         return [number for number in range(match.games) if number not in there]
 
-    def claim(self, match: Match) -> None:
+    def claim(self, match: Contest) -> None:
         """Makes this the store of one match alone. Raises ValueError, leaving it unchanged, if it holds another one."""
         with self._transaction():
             self._run("INSERT OR IGNORE INTO configurations (text) VALUES (?)", configuration(match))
@@ -157,7 +156,7 @@ class Store:
     def _pragma(self, name: str) -> int:
         return int(self._run(f"PRAGMA {name}")[0][0])
 
-    def _key(self, match: Match) -> int | None:
+    def _key(self, match: Contest) -> int | None:
         """Returns the row of a match's configuration, or None."""
         rows = self._run("SELECT id FROM configurations WHERE text = ?", configuration(match))
         return rows[0][0] if rows else None
@@ -201,16 +200,9 @@ def _foreign(path: Path) -> bool:
     return False
 
 
-def configuration(match: Match) -> str:
-    """Returns everything that decides a match's games, as canonical JSON: equal texts, equal games."""
-    rules = match.rules
-    written = {
-        "planners": [canonical_player(player, match.budget) for player in match.planners],
-        "game": rules.reference or rules.name,
-        "settings": rules.settings,
-        "seed": match.seed,
-        "ucd-planners": ucd_envs.__version__,
-    }
+def configuration(match: Contest) -> str:
+    """Returns everything that decides a contest's games, as canonical JSON: equal texts, equal games."""
+    written = {**match.facts(), "ucd-planners": ucd_envs.__version__}
     return json.dumps(written, sort_keys=True, separators=(",", ":"), default=_plain)
 
 

@@ -13,7 +13,7 @@ from multiprocessing.util import Finalize
 from typing import Any
 
 from ucd_planners.arena.agents import Agent, Stop, StoppedError
-from ucd_planners.arena.contest import Game, Match, open_into, play_game
+from ucd_planners.arena.contest import Contest, Game, open_into
 
 AHEAD = 2
 """Number of batches that each worker has at once, so that none waits for its next one."""
@@ -39,7 +39,7 @@ class Workers:
         """Returns whether some worker wants another batch."""
         return any(busy < room for busy, (_, room) in zip(self._busy, self._pools, strict=True))
 
-    def submit(self, match: Match, numbers: Sequence[int], tell: Callable[[Future[list[Game]]], Any]) -> Future[list[Game]]:
+    def submit(self, match: Contest, numbers: Sequence[int], tell: Callable[[Future[list[Game]]], Any]) -> Future[list[Game]]:
         """Gives a batch to the worker with the least work. `tell` is called, in any thread, once the batch has ended."""
         place = min(range(len(self._pools)), key=lambda pool: self._busy[pool] / self._pools[pool][1])
         with _no_interrupt():
@@ -88,7 +88,7 @@ def workers(executor: Executor | None, jobs: int) -> Iterator[Workers]:
         yield Workers(pools, stops)
 
 
-def play_batch(match: Match, numbers: Sequence[int]) -> list[Game]:
+def play_batch(match: Contest, numbers: Sequence[int]) -> list[Game]:
     """Plays games of a match, fewer if the workers are stopped meanwhile."""
     stop: Stop | None = getattr(_local, "stop", None)
     games: list[Game] = []
@@ -96,7 +96,7 @@ def play_batch(match: Match, numbers: Sequence[int]) -> list[Game]:
         for number in numbers:
             if stop is not None and stop.is_set():
                 break
-            games.append(play_game(match, number, stop))
+            games.append(match.play(number, stop))
     return games
 
 

@@ -42,7 +42,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from ucd_envs import registry
     from ucd_envs.settings import integer
     from ucd_planners.arena.store import Store
-    from ucd_planners.experiments.experiment import needed, reproduce, with_labels
+    from ucd_planners.experiments.experiment import contests, needed, reproduce, with_labels
 
     with usage():
         rich()
@@ -57,7 +57,7 @@ def _run(arguments: argparse.Namespace) -> int:
         played = with_labels(settings, labels)
         store = Store(folder(arguments.folder) / f"{chosen.name}.sqlite")
     with store:
-        missing = sum(len(store.missing(setting.match)) for setting in played)
+        missing = sum(len(store.missing(contest)) for contest in contests(played))
         failed: list[Any] = []
         with progress(missing, "games") as advance:
 
@@ -70,7 +70,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(_object(chosen, report)))
     else:
-        _show(chosen, report, sum(setting.match.games for setting in played))
+        _show(chosen, report, sum(contest.games for contest in contests(played)))
     return STOPPED if report.missing > len(failed) else FAILED if report.missing else 0
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ucd_planners.arena import files
-from ucd_planners.arena.match import Game, Match, MatchResult
+from ucd_planners.arena.contest import Contest
+from ucd_planners.arena.match import Game, MatchResult
 from ucd_planners.arena.schedule import play_matches
 from ucd_planners.arena.store import Store
 from ucd_planners.experiments import picture, statistics
@@ -30,7 +31,8 @@ class Setting:
 
     labels: Mapping[str, str]
     """Labels that identify the setting, by column, such as {"planner": "ucd", "d1": "inf", "d2": "0", "d3": "1"}."""
-    match: Match
+    match: Any
+    """Its games: a Match, or another Contest. Several settings may measure the same ones."""
     paper: float | None = None
     """The paper's figure, if it gives one."""
 
@@ -100,7 +102,7 @@ def reproduce(
     store: Store,
     jobs: int = 1,
     executor: Executor | None = None,
-    progress: Callable[[Match, list[Game]], None] | None = None,
+    progress: Callable[[Contest, list[Game]], None] | None = None,
     played: Sequence[Setting] | None = None,
     force: bool = False,
 ) -> Report:
@@ -113,9 +115,10 @@ def reproduce(
     """
     needed(experiment)
     played = settings if played is None else played
-    play_matches([setting.match for setting in played], store, jobs, executor, progress)
-    rows = [experiment.measure(setting, store.games(setting.match)) for setting in settings]
-    missing = sum(len(store.missing(setting.match)) for setting in played)
+    play_matches(contests(played), store, jobs, executor, progress)
+    games: dict[int, list[Game]] = {id(contest): store.games(contest) for contest in contests(settings)}
+    rows = [experiment.measure(setting, games[id(setting.match)]) for setting in settings]
+    missing = sum(len(store.missing(contest)) for contest in contests(played))
     table, drawing = (store.path.with_suffix(suffix) for suffix in (".csv", ".svg"))
     columns = dict.fromkeys(column for setting in settings for column in setting.labels)
     summary = [] if experiment.summary is None else experiment.summary(rows)
@@ -124,6 +127,11 @@ def reproduce(
     write_rows(rows, table)
     picture.save(experiment.draw(rows), drawing)
     return Report(rows, missing, summary, [store.path, table, drawing])
+
+
+def contests(settings: Sequence[Setting]) -> list[Contest]:
+    """Returns the contests of settings, each once."""
+    return list({id(setting.match): setting.match for setting in settings}.values())
 
 
 def needed(experiment: Experiment) -> None:
