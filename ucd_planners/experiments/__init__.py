@@ -14,6 +14,8 @@ MODULES = {
     **dict.fromkeys(("ucd-ggp", "ucd-ggp-budgets", "ucd-ggp-best"), "ucd_ggp"),
     "playouts-equivalent": "equivalents",
     "shared-positions": "shared_positions",
+    **dict.fromkeys(("childs-trees", "childs-trees-whole"), "childs_trees"),
+    "childs-go": "childs_go",
     **dict.fromkeys(("cmc", "cmc-hex", "cmc-go"), "cmc"),
     **dict.fromkeys(("bhrf", "bhrf-playouts", "bhrf-epsilon"), "bhrf"),
 }

@@ -18,10 +18,12 @@ def library() -> Any:
     return matplotlib
 
 
-def panels(titles: Sequence[str], across: str, up: str, columns: int | None = None) -> tuple[Any, list[Any]]:
+def panels(
+    titles: Sequence[str], across: str, up: str, columns: int | None = None, bars: str = "one standard error"
+) -> tuple[Any, list[Any]]:
     """Returns a figure and its panels with a common scale, given their titles and the names of both axes.
 
-    They stand side by side, or in rows of `columns` panels.
+    They stand side by side, or in rows of `columns` panels. `bars`: the meaning of error bars.
     """
     columns = min(columns or len(titles), len(titles))
     rows = -(-len(titles) // columns)
@@ -32,7 +34,7 @@ def panels(titles: Sequence[str], across: str, up: str, columns: int | None = No
         axis.set(title=title, xlabel=across)
         axis.grid(alpha=0.3)
     for axis in axes[::columns]:
-        axis.set_ylabel(f"{up} (bars: one standard error)")
+        axis.set_ylabel(f"{up} (bars: {bars})")
     for axis in places[len(titles) :]:
         axis.remove()
     return figure, axes
@@ -60,6 +62,49 @@ def lines(
             label=f"{line} = {name}{note}",
         )
     axis.set_xticks(range(len(places)), places)
+
+
+def intervals(
+    axis: Any, rows: Sequence[dict[str, Any]], across: str, places: Sequence[str], line: str, bounds: tuple[str, str]
+) -> None:
+    """Draws percentages as `lines` does, with the intervals in two columns of the rows as bars."""
+    names = list(dict.fromkeys(row[line] for row in rows))
+    for i, name in enumerate(names):
+        these = [row for row in rows if row[line] == name and row["percent"] is not None]
+        axis.errorbar(
+            [places.index(row[across]) + 0.1 * (i - (len(names) - 1) / 2) for row in these],
+            [row["percent"] for row in these],
+            _reaches(these, bounds),
+            fmt="o",
+            color=f"C{i}",
+            capsize=2,
+            label=f"{line} = {name}",
+        )
+    axis.set_xticks(range(len(places)), places)
+
+
+def curves(axis: Any, rows: Sequence[dict[str, Any]], across: str, line: str) -> None:
+    """Draws percentages with their 95% intervals over the numbers of column `across`, both scales logarithmic."""
+    for i, name in enumerate(dict.fromkeys(row[line] for row in rows)):
+        these = [row for row in rows if row[line] == name and row["percent"]]
+        axis.errorbar(
+            [float(row[across]) for row in these],
+            [row["percent"] for row in these],
+            _reaches(these, ("interval_low", "interval_high")),
+            fmt="o-",
+            color=f"C{i}",
+            capsize=2,
+            markersize=3,
+            linewidth=1,
+            label=name,
+        )
+    axis.set(xscale="log", yscale="log")
+
+
+def _reaches(rows: Sequence[dict[str, Any]], bounds: tuple[str, str]) -> list[list[float]]:
+    """Returns how far the bars of rows reach down and up."""
+    low, high = bounds
+    return [[row["percent"] - row[low] for row in rows], [row[high] - row["percent"] for row in rows]]
 
 
 def paper(axis: Any, rows: Sequence[dict[str, Any]], across: str, places: Sequence[str]) -> None:
