@@ -159,6 +159,7 @@ def make_rules(name: str, /, **settings: Any) -> Rules:
             raise TypeError(f"the setting {setting} of {name} cannot be {shown(value)}")
     given = _configuration(name, build, settings)
     found = _kept(given)
+    is_new = found is None
     if found is None:
         made = _called(name, build, settings)
         found = _kept(_configuration(name, build, made.settings)) or made
@@ -167,7 +168,7 @@ def make_rules(name: str, /, **settings: Any) -> Rules:
         for key in (given, _configuration(name, build, found.settings)):
             _made[key] = found
             _made.move_to_end(key)
-        while len(_made) > MOST_RULES or (_kept_bytes() > MOST_BYTES and next(iter(_made.values())) is not found):
+        while len(_made) > MOST_RULES or (is_new and _kept_bytes() > MOST_BYTES and next(iter(_made.values())) is not found):
             _made.popitem(last=False)
     return found
 

@@ -58,7 +58,7 @@ def may_combine(i, j, branching, ply, scores, parent_scores):
 
 @kernel()
 def combine(branching, ply, wanted, scores, parent_scores, order, partners, rng):
-    """Writes each child's partner, or -1, and returns the number of pairs: `wanted` of them where so many are found.
+    """Writes each child's partner, or -1, and returns the number of pairs: `wanted`, or fewer where no more are found.
 
     order: [children] uint32, scratch.
     """

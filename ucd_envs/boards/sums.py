@@ -21,7 +21,7 @@ from ucd_envs.tables import HASH
 
 MOST_VALUE = 127
 """Largest value of a move of MAX."""
-MOST_SOLVED = 2**36
+MOST_SOLVED = 2**44
 """Largest tree whose exact value is searched for, in positions."""
 U0, U1, U6, U31, U57, U63, U64 = (np.uint64(n) for n in (0, 1, 6, 31, 57, 63, 64))
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -168,7 +168,7 @@ def minimax_value(state: State) -> float:
     """Returns player 0's payoff under best play of both from a state of a P-game: 1, 1/2 or 0.
 
     A state of an explicit graph has it stored; in a tree it is searched for. Raises TypeError for anything but a state,
-    ValueError for one of another game and for a tree of more than 2**36 positions below the state.
+    ValueError for one of another game and for a tree of more than 2**44 positions below the state.
     """
     if not isinstance(state, State):
         raise TypeError(f"expected a State, such as initial_state returns, not {type(state).__name__}")
