@@ -29,9 +29,11 @@ CONFIGURATIONS: list[Configuration] = [(name, {}) for name in ucd_envs.available
 CONFIGURATIONS += [("hex_v0", {"size": 5, "swap": True}), ("hex_v0", {"size": 5, "opening": "b2"})]
 DETERMINED = [(name, settings) for name, settings in CONFIGURATIONS if not ucd_envs.make_rules(name, **settings).has_chance]
 WITH_ILLEGAL_MOVES = [
-    configuration for configuration in CONFIGURATIONS if configuration[0] not in ("leftright_v0", "twenty_forty_eight_v0")
+    configuration
+    for configuration in CONFIGURATIONS
+    if configuration[0] not in ("leftright_v0", "p_game_v0", "twenty_forty_eight_v0")
 ]
-TWO_PLAYERS = WITH_ILLEGAL_MOVES
+TWO_PLAYERS = [(name, settings) for name, settings in CONFIGURATIONS if ucd_envs.make_rules(name, **settings).players == 2]
 MAKERS = ("env", "raw_env")
 SITUATIONS = ("start", "middle", "end", "one agent gone", "all agents gone", "illegal move", "illegal move, one agent gone")
 PLIES = 20

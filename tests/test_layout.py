@@ -27,8 +27,8 @@ INTERFACE = {
     "ucd_envs.tables",
 }
 SHARED = (
-    *("bits", "chains", "chess", "discs", "forward", "hexagon", "lines", "men", "mills", "plus", "properties", "quadrants"),
-    *("rings", "rows", "tiles"),
+    *("bits", "chains", "chess", "discs", "forward", "hexagon", "levels", "lines", "men", "mills", "plus", "properties"),
+    *("quadrants", "rings", "rows", "sums", "tiles"),
 )
 BOARDS = {"ucd_envs.boards", *(f"ucd_envs.boards.{name}" for name in SHARED)}
 """What games of one kind share; it knows no game."""

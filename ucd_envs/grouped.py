@@ -66,7 +66,7 @@ def check_groups(groups: Any) -> None:
 
 
 def grouped(rules: Rules, groups: MoveGroups | Grouping) -> Rules:
-    """Returns the game in which the mover picks a group of moves before a move; the same object for equal arguments.
+    """Returns the game in which the mover picks a group of moves before a move; the same object for the last arguments.
 
     groups: a `Grouping`, or an object whose `of(rules)` returns one. Raises TypeError for anything else and for a live game of
     Python, ValueError for a game that the groups do not know, one that is grouped already, and a legal move without a group.
@@ -85,7 +85,7 @@ def grouped(rules: Rules, groups: MoveGroups | Grouping) -> Rules:
     return _grouped(rules, grouping, source)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def _grouped(rules: Rules, grouping: Grouping, source: Any) -> Rules:
     """Makes a grouped game and looks for a legal move without a group in random games."""
     cells, planes = rules.planes[0] * rules.planes[1], rules.planes[2]

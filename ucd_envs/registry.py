@@ -35,11 +35,13 @@ FAMILIES = {"spiel": "ucd_envs.foreign.openspiel"}
 """Modules that make the games of other collections, by the part of a name before its colon: "spiel:chess"."""
 MOST_RULES = 256
 """Number of configurations kept in memory, the most recently used ones."""
+MOST_BYTES = 2**29
+"""Size of all configurations kept, in bytes. The last one used is kept at any size."""
 
 OWN_GAMES = (
     *("breakthrough_v0", "capture_the_king_v0", "connect_four_v0", "crisscross_v0", "einstein_v0", "go_v0", "havannah_v0"),
-    *("hex_v0", "knightthrough_v0", "leftright_v0", "merrills_v0", "othello_v0", "pawn_whopping_v0", "pentago_v0", "pig_v0"),
-    *("quarto_v0", "tic_tac_toe_v0", "twenty_forty_eight_v0"),
+    *("hex_v0", "knightthrough_v0", "leftright_v0", "merrills_v0", "othello_v0", "p_game_v0", "pawn_whopping_v0", "pentago_v0"),
+    *("pig_v0", "quarto_v0", "tic_tac_toe_v0", "twenty_forty_eight_v0"),
 )
 
 _builders: dict[str, Builder | str] = {name: f"ucd_envs.games.{name.rpartition('_v')[0]}" for name in OWN_GAMES}
@@ -158,6 +160,7 @@ def make_rules(name: str, /, **settings: Any) -> Rules:
             raise TypeError(f"the setting {setting} of {name} cannot be {shown(value)}")
     given = _configuration(name, build, settings)
     found = _kept(given)
+    is_new = found is None
     if found is None:
         made = _called(name, build, settings)
         found = _kept(_configuration(name, build, made.settings)) or made
@@ -166,7 +169,7 @@ def make_rules(name: str, /, **settings: Any) -> Rules:
         for key in (given, _configuration(name, build, found.settings)):
             _made[key] = found
             _made.move_to_end(key)
-        while len(_made) > MOST_RULES:
+        while len(_made) > MOST_RULES or (is_new and _kept_bytes() > MOST_BYTES and next(iter(_made.values())) is not found):
             _made.popitem(last=False)
     return found
 
@@ -206,6 +209,11 @@ def _kept(key: Hashable) -> Rules | None:
     """Returns the rules of a configuration if they are kept, else None."""
     with _making:
         return _made.get(key)
+
+
+def _kept_bytes() -> int:
+    """Returns the size of all configurations that are kept."""
+    return sum({id(rules): rules.config.nbytes for rules in _made.values()}.values())
 
 
 def _is_found(package: str) -> bool:

@@ -199,7 +199,7 @@ class Rules:
     @cached_property
     def identity(self) -> tuple[Any, ...]:
         """Returns the facts that two Rules must share for a state of one to be a state of the other."""
-        return (self.name, self.own_config.tobytes(), self.state_bytes)
+        return (self.name, sha256(self.own_config.data).digest(), self.state_bytes)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Rules):
@@ -212,10 +212,12 @@ class Rules:
     @cached_property
     def digest(self) -> str:
         """Returns a digest of a state's layout and size and, but for a live game, of the configuration."""
-        own = b"" if self.live is not None else self.own_config.tobytes()
+        found = sha256(repr((self.layout.descr, self.state_bytes)).encode())
         if self.inside is not None:  # the configuration holds addresses
-            own = f"{self.inside.rules.digest} {self.inside.grouping.name}".encode()
-        return sha256(repr((self.layout.descr, self.state_bytes)).encode() + own).hexdigest()[:16]
+            found.update(f"{self.inside.rules.digest} {self.inside.grouping.name}".encode())
+        elif self.live is None:
+            found.update(self.own_config.data)
+        return found.hexdigest()[:16]
 
     def initial_state(self) -> State:
         """Returns the state before the first move."""

@@ -117,11 +117,9 @@ def ratios(rows: Sequence[Row]) -> list[Row]:
         place = {key: row[key] for key in ("trees", "share", "planner")}
         line = dict(place)
         for playouts in SHOWN:
-            (own,) = (
-                other["percent"] for other in rows if all(other[k] == v for k, v in {**place, "playouts": playouts}.items())
-            )
-            kind = (row["trees"], row["share"]) if "groups" not in row["trees"] else ("groups", "none")
-            known = base.get((*kind, playouts))
+            own = percents[(*place.values(), playouts)]
+            kind = ("groups", "none") if "groups" in row["trees"] else (row["trees"], row["share"])
+            known = percents.get((*kind, "uct0", playouts))
             line[f"over uct0 at {int(playouts):,}"] = f"{own / known:.2f}" if known and own is not None else ""
         found.append(line)
     return found
@@ -129,18 +127,13 @@ def ratios(rows: Sequence[Row]) -> list[Row]:
 
 def draw(rows: Sequence[Row]) -> Any:
     """Draws errors over playouts with their 95% intervals, a panel for each figure."""
-    wide = [row for row in rows if row["share"] == "none"]
+    wide = those(rows, "groups", "uct0")
     panels = {
-        "20 percent of nodes combined": [row for row in rows if (row["trees"], row["share"]) == ("combination", "20")],
-        "uct0 and uct2 by combination": [
-            row for row in rows if row["trees"] == "combination" and row["planner"] in ("uct0", "uct2")
-        ],
-        "groups without overlap, by bias": [
-            *wide,
-            *(row for row in rows if row["trees"] == "groups" and row["share"] != "none"),
-        ],
-        "uct0, overlapping groups, by bias": [*wide, *overlapping(rows, "uct0, groups")],
-        "uct2, overlapping groups, by bias": [*wide, *overlapping(rows, "uct2, groups")],
+        "20 percent of nodes combined": [row for row in rows if row["share"] == "20"],
+        "uct0 and uct2 by combination": [*those(rows, "combination", "uct0"), *those(rows, "combination", "uct2")],
+        "groups without overlap, by bias": [*wide, *those(rows, "groups", "uct0, groups")],
+        "uct0, overlapping groups, by bias": [*wide, *those(rows, "overlapping groups", "uct0, groups")],
+        "uct2, overlapping groups, by bias": [*wide, *those(rows, "overlapping groups", "uct2, groups")],
     }
     figure, axes = picture.panels(list(panels), "playouts", "wrong moves in percent", columns=2, bars="95% intervals")
     for axis, (title, these) in zip(axes, panels.items(), strict=True):
