@@ -72,6 +72,7 @@ def suite() -> list[Case]:
         ("connect_four_v0", {}),
         ("tic_tac_toe_v0", {}),
         ("leftright_v0", {}),
+        ("p_game_v0", {}),
         ("breakthrough_v0", {}),
         ("merrills_v0", {"tournament": True}),
         ("othello_v0", {}),
