@@ -85,22 +85,26 @@ def whole_settings(trees: int, seed: int) -> list[Setting]:
 
 
 def measure(setting: Setting, games: Sequence[Game]) -> Row:
+    """Returns the errors of a planner after the number of playouts of a setting."""
+    return wrong_moves(setting, games, int(setting.labels["playouts"]))
+
+
+def wrong_moves(setting: Setting, games: Sequence[Game], playouts: int) -> Row:
     """Returns the mean error of a planner after a number of playouts in percent, its standard error and its 95% interval.
 
     The searches of one tree are alike, so the errors of trees are the sample.
     """
     study: Study = setting.match
-    place = study.playouts.index(int(setting.labels["playouts"]))
+    place = study.playouts.index(playouts)
     errors = [1 - game.payoffs[place] for game in games]
     low, high = mean_interval(errors)
-    error = sample_error(errors)
-    spent = sum(sum(game.cpu_seconds) for game in games)
+    error, spent = sample_error(errors), sum(sum(game.cpu_seconds) for game in games)
     return {
         **setting.labels,
-        **{"games": len(games), "runs": study.runs[place]},
-        "percent": round(100 * sum(errors) / len(errors), 4) if errors else None,
+        **{"games": len(games), "percent": round(100 * sum(errors) / len(errors), 4) if errors else None},
         "standard_error": None if math.isnan(error) else round(100 * error, 4),
-        **{"interval_low": round(100 * low, 4), "interval_high": round(100 * high, 4), "paper": None},
+        **{"interval_low": round(100 * low, 4), "interval_high": round(100 * high, 4)},
+        **{"runs": study.runs[place], "paper": None},
         "playouts_per_second": round(len(games) * sum(study.simulations) / spent) if spent else None,
     }
 

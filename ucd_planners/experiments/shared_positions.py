@@ -3,18 +3,22 @@
 Path only: the edge's own mean (uct1, [Childs section 3]). The position's mean (uct2). Stop and correct [Czech, Korus, Kersting
 2020]. Catch up [KataGo, docs/GraphSearch.md]. Exact sums at three depths [UCD section 3]. LeftRight is played alone, for the
 share of steps to the left, with UCT without shared positions for comparison; in the other games each rule plays that UCT. All
-planners of a game have the same constant.
+planners of a game have the same constant. On P-games of which 20 percent of the nodes are combined, the percentage is that of
+right moves at the root after a number of playouts.
 
 Budgets are equal in simulations, of which one that ends without a playout counts as any other, and in time.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ucd_planners.arena.match import Game, Match
+from ucd_planners.arena.study import Study
 from ucd_planners.experiments import picture
+from ucd_planners.experiments.childs_trees import wrong_moves
 from ucd_planners.experiments.experiment import Experiment, Row, Setting, measured
 from ucd_planners.experiments.ucd_ggp import won
 
@@ -51,6 +55,8 @@ FIELDS = {
     "Quarto": Field("quarto_v0", {}, 1000, 0.01, 0.4),
 }
 BUDGETS = ("playouts", "seconds")
+GRAPHS, PLAYOUTS, RUNS, TREES = "P-games", (1000, 10_000), 200, 200
+P_GAME = {"branching": 2, "depth": 20, "dag_combination": 20}
 
 
 def settings(games: int, seed: int) -> list[Setting]:
@@ -64,11 +70,22 @@ def settings(games: int, seed: int) -> list[Setting]:
                 limit = {budget: getattr(field, budget)}
                 match = Match(field.game, f"{text}c={field.c})", opponent, field.settings, limit, count, seed)
                 found.append(Setting({"game": name, "budget": budget, "planner": label}, match))
+    for label, text in {UCT: "uct(", **RULES}.items():
+        planner = f"{text}c={math.sqrt(2)!r},expand=all,final_move=mean)"
+        trees = min(max(games // 2, 1), TREES)
+        study = Study("p_game_v0", planner, P_GAME, PLAYOUTS, (RUNS,) * len(PLAYOUTS), trees, seed)
+        found += [Setting({"game": GRAPHS, "budget": f"{playouts} playouts", "planner": label}, study) for playouts in PLAYOUTS]
     return found
 
 
 def measure(setting: Setting, games: Sequence[Game]) -> Row:
-    """Returns the share of games won against UCT in percent, and the mean payoff; of one player's game the mean payoff only."""
+    """Returns the share of games won against UCT in percent, and the mean payoff; in LeftRight the mean payoff only, and on
+    P-games the share of right moves."""
+    if isinstance(setting.match, Study):
+        wrong = wrong_moves(setting, games, int(setting.labels["budget"].split()[0]))
+        percent, low, high = wrong["percent"], wrong["interval_low"], wrong["interval_high"]
+        right = {"percent": None if percent is None else 100 - percent, "interval_low": 100 - high, "interval_high": 100 - low}
+        return {**wrong, **right, "distinct_games": None, "mean_payoff": None}
     if setting.match.b is not None:
         return won(setting, games)
     row = measured(setting, games)
@@ -77,8 +94,11 @@ def measure(setting: Setting, games: Sequence[Game]) -> Row:
 
 def draw(rows: Sequence[Row]) -> Any:
     """Draws percent of each rule under both budgets, a panel for each game; lines: UCT."""
-    figure, axes = picture.panels(list(FIELDS), "planner", "percent", columns=2)
-    for axis, (name, field) in zip(axes, FIELDS.items(), strict=True):
+    figure, axes = picture.panels([*FIELDS, f"{GRAPHS}: right moves"], "planner", "percent", columns=2)
+    graphs = [row for row in rows if row["game"] == GRAPHS]
+    picture.lines(axes[-1], graphs, "planner", (UCT, *RULES), "budget", "o")
+    axes[-1].tick_params(axis="x", rotation=90)
+    for axis, (name, field) in zip(axes, FIELDS.items(), strict=False):
         these = [row for row in rows if row["game"] == name]
         picture.lines(axis, [row for row in these if row["planner"] != UCT], "planner", tuple(RULES), "budget", "o")
         levels = {row["budget"]: row["percent"] for row in these if row["planner"] == UCT}
