@@ -720,6 +720,12 @@ def test_groups_are_written_as_text() -> None:
             ValueError,
             "but 7 leaves a legal move of tic_tac_toe_v0 without a group: b3",
         ),
+        (
+            lambda: ucd_envs.grouped(ucd_envs.make_rules("tic_tac_toe"), PARITY._replace(whole=1)),
+            ValueError,
+            "parity leaves a legal move of tic_tac_toe_v0 out of the group of all, 1: a1",
+        ),
+        (lambda: ucd_envs.grouped(ucd_envs.make_rules("hex"), PARITY._replace(whole=2)), ValueError, "one of 2, or -1"),
         (lambda: ucd_envs.grouped(ucd_envs.make_rules("hex"), PARITY._replace(groups=64)), TypeError, "1 to 63 groups"),
         (lambda: ucd_envs.grouped(ucd_envs.make_rules("hex"), PARITY._replace(kernel=KEY)), TypeError, "kernel"),
         (lambda: ucd_envs.grouped(ucd_envs.grouped(ucd_envs.make_rules("hex"), PARITY), PARITY), ValueError, "grouped already"),

@@ -81,6 +81,8 @@ def grouped(rules: Rules, groups: MoveGroups | Grouping) -> Rules:
     grouping = groups if isinstance(groups, Grouping) else groups.of(rules)
     if not isinstance(grouping, Grouping) or not 1 <= grouping.groups <= MOST_GROUPS:
         raise TypeError(f"groups must make a Grouping with 1 to {MOST_GROUPS} groups, not {grouping!r}")
+    if not -1 <= grouping.whole < grouping.groups:
+        raise ValueError(f"the group of all moves must be one of {grouping.groups}, or -1 for none, not {grouping.whole}")
     source: Any = groups
     return _grouped(rules, grouping, source)
 
@@ -148,8 +150,10 @@ def _grouped(rules: Rules, grouping: Grouping, source: Any) -> Rules:
     for _ in range(20):
         action = int(find_ungrouped(made.config, state, rng, rules.max_plies))
         if action >= 0:
-            name = rules.action_name(State.trusted(rules, state[: rules.state_bytes].tobytes()), action)
-            raise ValueError(f"{grouping.name} leaves a legal move of {rules.name} without a group: {name}")
+            position = State.trusted(rules, state[: rules.state_bytes].tobytes())
+            name, where = rules.action_name(position, action % rules.actions), "without a group"
+            where = where if action < rules.actions else f"out of the group of all, {grouping.whole}"
+            raise ValueError(f"{grouping.name} leaves a legal move of {rules.name} {where}: {name}")
     return made
 
 

@@ -29,6 +29,7 @@ from ucd_envs.kernels import (
     PROBABILITY,
     READ_PAYOFFS,
     RESET,
+    RNG,
     kernel,
     move_of,
 )
@@ -383,9 +384,12 @@ def probability(config, state, action):
     return chance
 
 
-@kernel(types.int64(BYTES, BYTES, types.uint64[::1], types.int64))
+@kernel(types.int64(BYTES, BYTES, RNG, types.int64))
 def find_ungrouped(config, state, rng, most):
-    """Plays random moves of a new grouped game's inside, `most` at most; returns a legal move without a group, or -1."""
+    """Plays `most` random moves of the game inside, from its start; returns a legal move without a group, or -1.
+
+    One that is not in the group that should hold all is returned as its number and that of all actions.
+    """
     game = inside_of(config)
     inner, position = config[: game.config_bytes], state[: state.size - PICK_BYTES]
     actions = stack_array(game.actions + SLACK, ACTION)
@@ -401,5 +405,7 @@ def find_ungrouped(config, state, rng, most):
             bits = game.groups_of(inner, position, game.memory, np.int64(actions[i]))
             if bits & ((U1 << np.uint64(game.groups)) - U1) == U0:
                 return np.int64(actions[i])
+            if game.whole >= 0 and bits >> np.uint64(game.whole) & U1 == U0:
+                return np.int64(actions[i]) + game.actions
         game.play(inner, position, np.int64(actions[below(rng, np.uint64(max(count, 1)))]))
     return np.int64(-1)
