@@ -212,26 +212,35 @@ class Planner:
             worker.chosen = result.action
         return result
 
-    def moves_after(self, env: Any, playouts: Sequence[int], final_move: str | None = None) -> list[int]:
+    def moves_after(
+        self,
+        env: Any,
+        playouts: Sequence[int],
+        *,
+        progress: Callable[[int, float], None] | None = None,
+        final_move: str | None = None,
+    ) -> list[int]:
         """Returns the actions that one search would choose after each of several numbers of playouts, ascending.
 
-        Raises ValueError for numbers that do not ascend and for a planner of several workers, else as `search` does.
+        Ctrl-C raises KeyboardInterrupt. Raises ValueError for numbers that do not ascend and for several workers, else as
+        `search` does.
         """
-        goals = [self._checked_playouts(goal) or 0 for goal in playouts]
+        goals = [integer("playouts", goal, 1, MOST_EDGES) for goal in playouts]
         if self.workers > 1 or not goals or any(later <= goal for goal, later in pairwise(goals)):
             raise ValueError(f"expected one worker and ascending numbers of playouts, not {self.workers} and {list(playouts)}")
-        budget = self._budget(goals[-1], None, None, final_move)
-        state = self._starting_state(env)
-        (worker,) = self._team(state.rules, budget)
-        worker.begin(state, seeded(self.seed, self._searches, 0), goals[-1], Stop(), budget)
+        budget = self._budget(goals[-1], None, progress, final_move)
+        state, count, began = self._starting_state(env), self._searches, self._settings.clock()
         self._searches += 1
-        found = []
-        for goal in goals:
-            worker.simulate(goal)
-            # Ties are broken by a copy, so that the search is the same without these looks.
-            found.append(chosen([worker.graph], budget.final_move, worker.sim.rng.copy(), state))
-        self._workers = [worker]
-        return found
+        while True:
+            (worker,) = self._team(state.rules, budget)
+            worker.begin(state, seeded(self.seed, count, 0), goals[-1], Stop(), budget)
+            try:
+                moves = [worker.move_after(goal, began) for goal in goals]
+                break
+            except ChanceFoundError as found:
+                state = found.root()
+        worker.chosen, self._workers = moves[-1], [worker]
+        return moves
 
     def _searched(self, env: Any, *call: Any) -> tuple[State, list[Worker], Budget, float, bool]:
         """Runs a search: its state, the workers that had playouts, its budget, the seconds it took, whether Ctrl-C ended it."""
