@@ -26,6 +26,8 @@ from ucd_planners.worker import CHUNK_SECONDS, Budget, Settings, Stop, Worker, c
 MOST_EDGES = 2**31 - 2**17
 """The largest graph: places of edges are 32-bit numbers."""
 EXPANDS = ("first", "all")
+Progress = Callable[[int, float], None]
+"""A callback of playouts and seconds so far."""
 
 
 class Planner:
@@ -71,7 +73,7 @@ class Planner:
         policies: PlayoutPolicy | Iterable[PlayoutPolicy] = (),
         initial: Initial | None = None,
         groups: MoveGroups | Grouping | None = None,
-        progress: Callable[[int, float], None] | None = None,
+        progress: Progress | None = None,
         **old_names: Any,
     ) -> None:
         refuse_old_names(old_names)
@@ -164,7 +166,7 @@ class Planner:
         *,
         playouts: int | None = None,
         seconds: float | None = None,
-        progress: Callable[[int, float], None] | None = None,
+        progress: Progress | None = None,
         final_move: str | None = None,
     ) -> int:
         """Returns the action for the agent to move in an environment, wrapped or not. Ctrl-C raises KeyboardInterrupt.
@@ -185,7 +187,7 @@ class Planner:
         *,
         playouts: int | None = None,
         seconds: float | None = None,
-        progress: Callable[[int, float], None] | None = None,
+        progress: Progress | None = None,
         final_move: str | None = None,
     ) -> SearchResult:
         """Searches from an environment's state, or from a State, and returns all it found. Ctrl-C ends it with what it has so
@@ -213,12 +215,7 @@ class Planner:
         return result
 
     def moves_after(
-        self,
-        env: Any,
-        playouts: Sequence[int],
-        *,
-        progress: Callable[[int, float], None] | None = None,
-        final_move: str | None = None,
+        self, env: Any, playouts: Sequence[int], *, progress: Progress | None = None, final_move: str | None = None
     ) -> list[int]:
         """Returns the actions that one search would choose after each of several numbers of playouts, ascending.
 
@@ -274,7 +271,7 @@ class Planner:
         self,
         playouts: int | None,
         seconds: float | None,
-        progress: Callable[[int, float], None] | None,
+        progress: Progress | None,
         final_move: str | None,
     ) -> Budget:
         """The budget of a call, the planner's own where the call names none."""
@@ -391,7 +388,7 @@ def _checked_seconds(seconds: float | None) -> float | None:
     return None if seconds is None else float(seconds)
 
 
-def _checked_progress(progress: Callable[[int, float], None] | None) -> Callable[[int, float], None] | None:
+def _checked_progress(progress: Progress | None) -> Progress | None:
     """A callback."""
     if progress is not None and not callable(progress):
         raise TypeError(f"progress must be a function of playouts and seconds, not {progress!r}")
