@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from searching import assert_exact
 
@@ -239,13 +240,12 @@ def test_the_command_prints_a_table_and_goes_on(small: list[int], tmp_path: Path
     assert sorted(small) == [0] * 4 + [1] * 4  # one planner without groups, one of groups apart, two of groups that overlap
     assert run("--games", "2") == out
     assert len(small) == 8
-    run("--games", "3")
+    lines = [line.split() for line in run("--games", "3").splitlines()]
     assert sorted(small)[8:] == [2] * 4
     with open(tmp_path / "childs-trees.csv", newline="", encoding="utf-8") as file:
         rows = {(row["trees"], row["share"], row["planner"], row["playouts"]): row for row in csv.DictReader(file)}
     assert len(rows) == 60
     assert [row["games"] for row in rows.values()].count("3") == 8
-    lines = [line.split() for line in run("--games", "3").splitlines()]
     plain = [float(rows["groups", "none", "uct0", playouts]["percent"]) for playouts in ("10", "100")]
     own = [float(rows["groups", "100", "uct0, groups", playouts]["percent"]) for playouts in ("10", "100")]
     assert ["groups", "none", "uct0", "10", "3", f"{plain[0]:.1f}"] in [line[:6] for line in lines]
@@ -279,13 +279,13 @@ def test_a_planner_picks_a_group_of_the_game_and_answers_with_a_move(text: str) 
     assert result.actions.tolist() == list(range(6))
     assert result.visits.sum() == 2000 - 2
     assert result.action in correct_moves(state)
-    kernel, graph = rules.groups.kernel, planner._workers[0].graph
+    kernel, memory, graph = rules.groups.kernel, np.zeros(0, np.uint8), planner._workers[0].graph
     picks = graph.edges[graph.block(graph.root)]
     assert sorted(picks["action"].tolist()) == [6, 7]
     for pick in picks:
         behind = graph.edges[graph.block(int(pick["target"]))]["action"].tolist()
         group = 1 << (int(pick["action"]) - 6)
-        assert sorted(behind) == [move for move in range(6) if int(kernel(rules.config, state.array(), b"", move)) & group]
+        assert sorted(behind) == [move for move in range(6) if int(kernel(rules.config, state.array(), memory, move)) & group]
 
 
 @pytest.mark.parametrize("name", ["uct0", "uct2"])
