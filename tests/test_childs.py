@@ -290,15 +290,15 @@ def test_a_planner_picks_a_group_of_the_game_and_answers_with_a_move(text: str) 
 
 @pytest.mark.parametrize("name", ["uct0", "uct2"])
 def test_overlapping_groups_lower_the_error_where_they_hold_winning_moves(name: str) -> None:
-    """On 20 games with 10 searches each. One group holds five of ten moves, at a bias of 100 as many right ones as there are
+    """On 30 games with 10 searches each. One group holds five of ten moves, at a bias of 100 as many right ones as there are
     and at 0 none, the other one all [Childs section 4]."""
     found = {}
     for bias in (None, 0, 100):
         groups = {} if bias is None else {"groups": 2, "group_size": 5, "group_bias": bias, "overlap": True}
         text = f"{name}(expand=all,final_move=mean{'' if bias is None else ',groups=own'})"
-        study = Study("p_game_v0", text, {"branching": 10, "depth": 4, **groups}, (100, 1000), (10, 10), 20)
-        games = [study.play(number).payoffs for number in range(20)]
-        found[bias] = [sum(shares) / 20 for shares in zip(*games, strict=True)]
+        study = Study("p_game_v0", text, {"branching": 10, "depth": 4, **groups}, (100, 1000), (10, 10), 30)
+        games = [study.play(number).payoffs for number in range(30)]
+        found[bias] = [sum(shares) / 30 for shares in zip(*games, strict=True)]
     for none, worst, best in zip(*(found[bias] for bias in (None, 0, 100)), strict=True):
         assert worst + 0.1 < none < best - 0.03
 

@@ -107,7 +107,7 @@ class Study:
 
     @cached_property
     def _facts(self) -> dict[str, Any]:
-        """The facts, found once: a store asks for them with each batch of games, and the rules of a large game take time to make."""
+        """The facts, found once: a store asks for them with each batch, and the rules of a large game take time to make."""
         rules = self.rules(0)
         settings = {key: value for key, value in rules.settings.items() if key != "seed"}
         return {
