@@ -22,8 +22,9 @@ from stopping import games_in, process, wait_for
 from ucd_planners import cli
 from ucd_planners.arena.match import Game, Match
 from ucd_planners.arena.store import Store, configuration
+from ucd_planners.arena.study import Study
 from ucd_planners.experiments import MODULES, bhrf, cmc, experiment_named, picture, ucd, ucd_go
-from ucd_planners.experiments.experiment import Report, Row, Setting, measured, replaceable, reproduce, write_rows
+from ucd_planners.experiments.experiment import Report, Row, Setting, contests, measured, replaceable, reproduce, write_rows
 from ucd_planners.intervals import wilson
 from ucd_planners.notation import parse, planner_from
 from ucd_planners.playouts import BHRF, GoExpert, GoInitial
@@ -70,10 +71,14 @@ def test_an_experiment_has_the_games_and_settings_of_the_paper(name: str, games:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_no_two_settings_are_the_same(name: str) -> None:
+    """But those that measure one study after several numbers of playouts, which is one object."""
     settings = experiment_named(name).settings(2, 0)
-    texts = {configuration(setting.match) for setting in settings}
+    texts = {configuration(contest) for contest in contests(settings)}
     labels = {tuple(setting.labels.values()) for setting in settings}
-    assert len(texts) == len(labels) == len(settings)
+    studies = [setting.match for setting in settings if isinstance(setting.match, Study)]
+    matches = len(settings) - len(studies)
+    assert (len(texts), len(labels)) == (matches + len({id(study) for study in studies}), len(settings))
+    assert len(contests(settings)) == len(texts)
 
 
 @pytest.mark.parametrize(
@@ -247,6 +252,7 @@ def test_rows_are_written_as_values_with_commas(tmp_path: Path) -> None:
 def rows_with(name: str, percent: float | None) -> list[Row]:
     """Rows of an experiment that all have the same figure, or none."""
     figures = {"percent": percent, "standard_error": None if percent is None else 2.5}
+    figures |= {"interval_low": 55.0, "interval_high": 65.0, "low_90": 56.0, "high_90": 64.0}
     return [{**setting.labels, **figures, "paper": setting.paper} for setting in experiment_named(name).settings(2, 0)]
 
 

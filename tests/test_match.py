@@ -509,7 +509,7 @@ def test_ctrl_c_takes_the_waiting_games_off_the_callers_executor(monkeypatch: py
         begun.append(number)
         return play_game(match, number)
 
-    monkeypatch.setattr(workers, "play_game", play)
+    monkeypatch.setattr(contest, "play_game", play)
     with ThreadPoolExecutor(1) as executor:
         play_match(noughts(games=1000), executor=executor, progress=interrupt_after(3))
     assert len(begun) < 500

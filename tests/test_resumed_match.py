@@ -17,8 +17,8 @@ from stopping import games_in, process, wait_for
 
 from ucd_envs.formats import sgf
 from ucd_planners import cli
-from ucd_planners.arena import contest, match, workers
-from ucd_planners.arena.match import Game, Ledger, Match, play_match
+from ucd_planners.arena import contest, match
+from ucd_planners.arena.match import Game, Ledger, Match, play_game, play_match
 from ucd_planners.arena.store import Store
 
 QUICK = ["--game", "hex", "--size", "3", "--a", "uct", "--b", "random", "--playouts", "20", "--seed", "3"]
@@ -47,9 +47,9 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def play(match: Match, number: int, stop: Any = None) -> Game:
         numbers.append(number)
-        return contest.play_game(match, number, stop)
+        return play_game(match, number, stop)
 
-    monkeypatch.setattr(workers, "play_game", play)
+    monkeypatch.setattr(contest, "play_game", play)
     return numbers
 
 
@@ -174,9 +174,9 @@ def test_games_that_ended_in_a_batch_under_way_are_kept(tmp_path: Path, monkeypa
         if number == 3:
             os.kill(os.getpid(), signal.SIGINT)
             stop.wait()
-        return contest.play_game(match, number, stop)
+        return play_game(match, number, stop)
 
-    monkeypatch.setattr(workers, "play_game", play)
+    monkeypatch.setattr(contest, "play_game", play)
     quick = Match("tic_tac_toe", "uct", "random", {}, {"playouts": 5}, games=100)
     with Store(tmp_path / "games.sqlite") as store:
         assert [game.number for game in play_match(quick, store=store).games] == [0, 1, 2]
@@ -201,10 +201,10 @@ def test_a_ledger_plays_games_that_failed_again(monkeypatch: pytest.MonkeyPatch)
     failing = [True]
 
     def play(match: Match, number: int, stop: Any = None) -> Game:
-        played = contest.play_game(match, number, stop)
+        played = play_game(match, number, stop)
         return replace(played, failure="b has ended") if failing[0] and number == 2 else played
 
-    monkeypatch.setattr(workers, "play_game", play)
+    monkeypatch.setattr(contest, "play_game", play)
     ledger = Ledger(Match("tic_tac_toe", "uct", "random", {}, {"playouts": 5}, games=4))
     assert ledger.play()
     assert ([game.number for game in ledger.result().failures], ledger.missing) == ([2], [2])

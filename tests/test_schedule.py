@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ucd_planners.arena import agents, workers
+from ucd_planners.arena import agents, contest
 from ucd_planners.arena.match import Game, Match, play_game
 from ucd_planners.arena.schedule import Batch, play_matches
 from ucd_planners.arena.store import Store
@@ -178,7 +178,7 @@ def fails_at(number: int) -> Callable[..., Game]:
 
 def test_an_exception_in_a_game_is_raised(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """B118h: a game that failed is no result."""
-    monkeypatch.setattr(workers, "play_game", fails_at(9))
+    monkeypatch.setattr(contest, "play_game", fails_at(9))
     with pytest.raises(OSError, match=r"\Athe disk is gone\Z"):
         play_matches(MATCHES, store)
 
@@ -186,7 +186,7 @@ def test_an_exception_in_a_game_is_raised(store: Store, monkeypatch: pytest.Monk
 def test_an_exception_leaves_the_finished_batches_in_the_store(
     store: Store, monkeypatch: pytest.MonkeyPatch, alone: list[Played]
 ) -> None:
-    monkeypatch.setattr(workers, "play_game", fails_at(9))
+    monkeypatch.setattr(contest, "play_game", fails_at(9))
     with pytest.raises(OSError, match="the disk is gone"):
         play_matches(MATCHES[:1], store)
     assert stored(store)[0][:6] == alone[0][:6]  # batches of 1, 1 and 4; the next one failed

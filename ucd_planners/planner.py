@@ -26,6 +26,8 @@ from ucd_planners.worker import CHUNK_SECONDS, Budget, Settings, Stop, Worker, c
 MOST_EDGES = 2**31 - 2**17
 """The largest graph: places of edges are 32-bit numbers."""
 EXPANDS = ("first", "all")
+Progress = Callable[[int, float], None]
+"""A callback of playouts and seconds so far."""
 
 
 class Planner:
@@ -71,7 +73,7 @@ class Planner:
         policies: PlayoutPolicy | Iterable[PlayoutPolicy] = (),
         initial: Initial | None = None,
         groups: MoveGroups | Grouping | None = None,
-        progress: Callable[[int, float], None] | None = None,
+        progress: Progress | None = None,
         **old_names: Any,
     ) -> None:
         refuse_old_names(old_names)
@@ -164,7 +166,7 @@ class Planner:
         *,
         playouts: int | None = None,
         seconds: float | None = None,
-        progress: Callable[[int, float], None] | None = None,
+        progress: Progress | None = None,
         final_move: str | None = None,
     ) -> int:
         """Returns the action for the agent to move in an environment, wrapped or not. Ctrl-C raises KeyboardInterrupt.
@@ -185,7 +187,7 @@ class Planner:
         *,
         playouts: int | None = None,
         seconds: float | None = None,
-        progress: Callable[[int, float], None] | None = None,
+        progress: Progress | None = None,
         final_move: str | None = None,
     ) -> SearchResult:
         """Searches from an environment's state, or from a State, and returns all it found. Ctrl-C ends it with what it has so
@@ -212,26 +214,30 @@ class Planner:
             worker.chosen = result.action
         return result
 
-    def moves_after(self, env: Any, playouts: Sequence[int], final_move: str | None = None) -> list[int]:
+    def moves_after(
+        self, env: Any, playouts: Sequence[int], *, progress: Progress | None = None, final_move: str | None = None
+    ) -> list[int]:
         """Returns the actions that one search would choose after each of several numbers of playouts, ascending.
 
-        Raises ValueError for numbers that do not ascend and for a planner of several workers, else as `search` does.
+        Ctrl-C raises KeyboardInterrupt. Raises ValueError for numbers that do not ascend and for several workers, else as
+        `search` does.
         """
-        goals = [self._checked_playouts(goal) or 0 for goal in playouts]
+        goals = [integer("playouts", goal, 1, MOST_EDGES) for goal in playouts]
         if self.workers > 1 or not goals or any(later <= goal for goal, later in pairwise(goals)):
             raise ValueError(f"expected one worker and ascending numbers of playouts, not {self.workers} and {list(playouts)}")
-        budget = self._budget(goals[-1], None, None, final_move)
-        state = self._starting_state(env)
-        (worker,) = self._team(state.rules, budget)
-        worker.begin(state, seeded(self.seed, self._searches, 0), goals[-1], Stop(), budget)
+        budget = self._budget(goals[-1], None, progress, final_move)
+        state, count, began = self._starting_state(env), self._searches, self._settings.clock()
         self._searches += 1
-        found = []
-        for goal in goals:
-            worker.simulate(goal)
-            # Ties are broken by a copy, so that the search is the same without these looks.
-            found.append(chosen([worker.graph], budget.final_move, worker.sim.rng.copy(), state))
-        self._workers = [worker]
-        return found
+        while True:
+            (worker,) = self._team(state.rules, budget)
+            worker.begin(state, seeded(self.seed, count, 0), goals[-1], Stop(), budget)
+            try:
+                moves = [worker.move_after(goal, began) for goal in goals]
+                break
+            except ChanceFoundError as found:
+                state = found.root()
+        worker.chosen, self._workers = moves[-1], [worker]
+        return moves
 
     def _searched(self, env: Any, *call: Any) -> tuple[State, list[Worker], Budget, float, bool]:
         """Runs a search: its state, the workers that had playouts, its budget, the seconds it took, whether Ctrl-C ended it."""
@@ -265,7 +271,7 @@ class Planner:
         self,
         playouts: int | None,
         seconds: float | None,
-        progress: Callable[[int, float], None] | None,
+        progress: Progress | None,
         final_move: str | None,
     ) -> Budget:
         """The budget of a call, the planner's own where the call names none."""
@@ -382,7 +388,7 @@ def _checked_seconds(seconds: float | None) -> float | None:
     return None if seconds is None else float(seconds)
 
 
-def _checked_progress(progress: Callable[[int, float], None] | None) -> Callable[[int, float], None] | None:
+def _checked_progress(progress: Progress | None) -> Progress | None:
     """A callback."""
     if progress is not None and not callable(progress):
         raise TypeError(f"progress must be a function of playouts and seconds, not {progress!r}")

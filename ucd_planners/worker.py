@@ -15,7 +15,7 @@ from ucd_envs.interface import Grouping
 from ucd_envs.kernels import compiled, is_own
 from ucd_envs.rules import Rules, State
 from ucd_planners.graph_view.searched import Searched
-from ucd_planners.root import only_at, winning
+from ucd_planners.root import chosen, only_at, winning
 from ucd_planners.search.errors import contract_error, damage_error, index_error
 from ucd_planners.search.interface import (
     DONE,
@@ -216,6 +216,13 @@ class Worker:
             self.cpu_seconds = time.thread_time() - self.cpu_began
             _current.worker = outer
             self.running = False
+
+    def move_after(self, playouts: int, began: float) -> int:
+        """Runs on to a number of playouts and returns the action that the search would choose then."""
+        self.share = playouts
+        self.run(began)
+        # Ties are broken by a copy, so that the search is the same without this look.
+        return chosen([self.graph], self.budget.final_move, self.sim.rng.copy(), self.state)
 
     def make_room(self, playouts: float) -> None:
         """Makes room for the playouts that a budget in seconds will last for, before the graph has much to copy."""

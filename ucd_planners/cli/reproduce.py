@@ -111,7 +111,8 @@ def _show(chosen: Any, report: Any, total: int) -> None:
         columns = list(report.summary[0])
         table(columns, [[_cell(column, row[column]) for column in columns] for row in report.summary])
     print(f"the paper: {chosen.claim}")
-    repeated = sum(row["distinct_games"] < 0.9 * row["games"] for row in played if "distinct_games" in row)
+    distinct = [(row["distinct_games"], row["games"]) for row in played if row.get("distinct_games") is not None]
+    repeated = sum(count < 0.9 * games for count, games in distinct)
     if repeated:
         print(
             f"fewer than 90% of the games are distinct in {repeated} of {len(played)} lines: their errors are larger than shown"

@@ -84,7 +84,10 @@ def intervals(
 
 
 def curves(axis: Any, rows: Sequence[dict[str, Any]], across: str, line: str) -> None:
-    """Draws percentages with their 95% intervals over the numbers of column `across`, both scales logarithmic."""
+    """Draws percentages with their 95% intervals over the numbers of column `across`, both scales logarithmic.
+
+    A percentage of 0 has no place there and is left out.
+    """
     for i, name in enumerate(dict.fromkeys(row[line] for row in rows)):
         these = [row for row in rows if row[line] == name and row["percent"]]
         axis.errorbar(
@@ -98,7 +101,8 @@ def curves(axis: Any, rows: Sequence[dict[str, Any]], across: str, line: str) ->
             linewidth=1,
             label=name,
         )
-    axis.set(xscale="log", yscale="log")
+    if any(row["percent"] for row in rows):  # a logarithmic scale needs a number
+        axis.set(xscale="log", yscale="log")
 
 
 def _reaches(rows: Sequence[dict[str, Any]], bounds: tuple[str, str]) -> list[list[float]]:

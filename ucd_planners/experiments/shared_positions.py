@@ -82,10 +82,11 @@ def measure(setting: Setting, games: Sequence[Game]) -> Row:
     """Returns the share of games won against UCT in percent, and the mean payoff; in LeftRight the mean payoff only, and on
     P-games the share of right moves."""
     if isinstance(setting.match, Study):
-        wrong = wrong_moves(setting, games, int(setting.labels["budget"].split()[0]))
-        percent, low, high = wrong["percent"], wrong["interval_low"], wrong["interval_high"]
-        right = {"percent": None if percent is None else 100 - percent, "interval_low": 100 - high, "interval_high": 100 - low}
-        return {**wrong, **right, "distinct_games": None, "mean_payoff": None}
+        row = wrong_moves(setting, games, int(setting.labels["budget"].split()[0]))
+        del row["runs"]
+        bounds = {"percent": row["percent"], "interval_low": row["interval_high"], "interval_high": row["interval_low"]}
+        right = {name: None if wrong is None else round(100 - wrong, 4) for name, wrong in bounds.items()}
+        return {**row, **right, "distinct_games": None, "mean_payoff": None}
     if setting.match.b is not None:
         return won(setting, games)
     row = measured(setting, games)
