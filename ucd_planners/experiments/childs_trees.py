@@ -20,7 +20,7 @@ from ucd_planners.intervals import mean_interval, sample_error
 OPTIONS = f"c={math.sqrt(2)!r},expand=all,final_move=mean"
 PLAYOUTS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
 FEWER = (200,) * 7 + (50,) * 3 + (10,) * 3
-"""Searches of a tree that go on to each number of playouts, so that all settings take about an afternoon."""
+"""Searches of a tree that go on to each number of playouts, so that all settings take hours instead of days."""
 WHOLE = (200,) * len(PLAYOUTS)
 BINARY = {"branching": 2, "depth": 20}
 WIDE = {"branching": 10, "depth": 6}
@@ -153,10 +153,7 @@ def those(rows: Sequence[Row], trees: str, planner: str) -> list[Row]:
     return [row for row in rows if (row["trees"], row["planner"]) == (trees, planner)]
 
 
-CLAIM = (
-    "transpositions lower the error, UCT2 and UCT3 most, and more with more combined nodes; groups lower it where they hold "
-    "winning moves, with overlap less than without"
-)
+CLAIM = "the paper plots these errors and prints no figures for them"
 EXPERIMENTS = {
     "childs-trees": Experiment(
         name="childs-trees",
