@@ -14,7 +14,7 @@ from exploration import losses, noise
 from model_games import bets, naming, played
 
 from ucd_envs.foreign import SingleGame
-from ucd_planners import Planner, SearchResult, ucd, uct
+from ucd_planners import PRESETS, Planner, SearchResult, ucd, uct
 
 FACTOR = 3
 """How often the estimate of exploration.py fits into the loss that is accepted."""
@@ -24,6 +24,8 @@ SELECTIONS: dict[str, Callable[..., Planner]] = {
     "ucd(inf,0,1)": lambda **options: ucd(math.inf, 0, 1, **options),
     "ucd(0,1,2)": lambda **options: ucd(0, 1, 2, **options),
 }
+SERVING = [name for name, make in PRESETS.items() if getattr(make().selection, "serves_chance", False)]
+"""Presets that serve games with chance."""
 
 
 class Case(NamedTuple):

@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from chance_cases import CASES, SELECTIONS, Case, assert_near, cards, model_game, searched, value_of, visits_of
+from chance_cases import CASES, SELECTIONS, SERVING, Case, assert_near, cards, model_game, searched, value_of, visits_of
 from exact_values import best_actions, hand
 from exploration import noise
 from model_games import bets, die, doors, late, played, walk
@@ -96,7 +96,7 @@ def test_the_die_is_paid_a_half_at_every_search(selection: str) -> None:
     assert list(result.actions) == [2]
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", SERVING)
 @pytest.mark.parametrize("options", [{}, {"expand": "all"}, {"max_nodes": 40}], ids=str)
 def test_no_planner_plays_an_illegal_action(options: dict[str, Any], preset: str) -> None:
     """F2-10: the environment raises an error."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import gymnasium
 import numpy as np
 import pytest
+from chance_cases import SERVING
 from gymnasium.spaces import Box, Discrete
 from pettingzoo import AECEnv
 
@@ -132,7 +133,7 @@ def made(env: Any, seed: int = 1) -> Any:
     return env
 
 
-every_preset = pytest.mark.parametrize("preset", PRESETS)
+every_preset = pytest.mark.parametrize("preset", SERVING)
 
 
 @every_preset

@@ -138,6 +138,7 @@ def test_moves_of_which_nothing_is_known_have_equal_shares(payoffs: tuple[int, .
         record=SimpleNamespace(actions=SimpleNamespace(columns=2)),
         nodes=[{"first_action": 0, "legal": 2}, {"first_action": 2, "legal": 3}],
         root=1,
+        grouped=False,
         actions=np.array([1, 2, 5, 3, 4]),
         initial_stats=statistics,
     )
