@@ -347,6 +347,7 @@ SELECTIONS = [
 ]
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("selection", SELECTIONS, ids=str)
 @pytest.mark.parametrize("add", ["first", "all"])
 @every_grouping
@@ -379,6 +380,7 @@ class MovesOnly(Simulations):
         return path, movers, whole[descent:], payoffs
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     "selection", [RAVE(0.001, 0.4), RAVE(0.5, 0.4, True, 2), RAVE(0.001, 0.3, True, 0, 1), RAVE(0, 0.4, ref=5)], ids=str
 )
@@ -414,6 +416,7 @@ PLANNERS = {
 }
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("planner", PLANNERS.values(), ids=PLANNERS)
 @every_game
