@@ -200,6 +200,7 @@ def test_pettingzoo_seed_test_passes(configuration: Configuration, which: str) -
 
 @every_configuration
 @every_maker
+@pytest.mark.sweep(2)
 def test_pettingzoo_render_test_passes(configuration: Configuration, which: str, fast_windows: None) -> None:
     """B110: all render modes, without a display."""
     render_test(maker(configuration, which))
@@ -541,6 +542,7 @@ def test_a_move_after_the_end_is_refused(configuration: Configuration, which: st
 
 @every_configuration
 @every_copy
+@pytest.mark.sweep(2)
 def test_a_copy_of_a_finished_game_is_finished(configuration: Configuration, copied: Callable[[Any], Any]) -> None:
     """B062: search went on below a finished state."""
     twin = copied(in_situation(configuration, "raw_env", "end"))

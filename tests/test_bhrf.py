@@ -76,6 +76,7 @@ def assert_weighed(block: np.ndarray, b: float, most: float) -> None:
 
 @pytest.mark.parametrize("choice", ["soft_uct", "last_reply"])
 @pytest.mark.parametrize(("game", "settings"), [*GAMES, (THREE, {})])
+@pytest.mark.sweep(2)
 def test_patterns_are_those_of_a_dictionary(game: str, settings: dict[str, Any], choice: str) -> None:
     """While memory grows; with prob = 1 a playout's move is one that the dictionaries allow: the last reply if it is playable;
     with soft-UCT a reply where all have always won, and any move where one may be rejected.

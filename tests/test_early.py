@@ -32,6 +32,7 @@ def positions(state: State, planner: Planner) -> list[State]:
 
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize(("game", "settings"), GAMES)
+@pytest.mark.sweep(2)
 def test_an_early_end_changes_no_move(game: str, settings: dict[str, Any], preset: Any) -> None:
     """At every position of a game; fewer playouts exactly where the search says that it was decided, and there are such."""
     decided = 0

@@ -193,6 +193,7 @@ def board_of(env: Any) -> Hashable:
 
 @every_planner
 @pytest.mark.parametrize("start", [(), (4, 0), (0, 4, 8), (0, 1, 2, 4, 3, 6, 5)], ids=str)
+@pytest.mark.sweep(2)
 def test_a_search_of_their_tic_tac_toe_is_that_of_ours(planner: Callable[..., Planner], start: tuple[int, ...]) -> None:
     """To the last bit: both number the cells alike, and payoffs are 0, 1/2 and 1."""
     ours, theirs = played(tic_tac_toe_v0.env(), *start), played(tictactoe_v3.env(), *start)
@@ -203,6 +204,7 @@ def test_a_search_of_their_tic_tac_toe_is_that_of_ours(planner: Callable[..., Pl
 
 @every_planner
 @pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.sweep(2)
 def test_whole_games_in_step_are_the_same_in_their_tic_tac_toe_and_in_ours(planner: Callable[..., Planner], seed: int) -> None:
     """One planner for both seats, and another that answers every second move, so that kept graphs skip plies."""
     ours, theirs = played(tic_tac_toe_v0.env()), played(tictactoe_v3.env())

@@ -61,6 +61,7 @@ def test_cached_values_are_the_definitions_where_nodes_keep_playouts(depths: tup
 
 
 @every_depth
+@pytest.mark.sweep(2)
 def test_cached_values_are_the_definitions_where_all_positions_are_added(depths: tuple[float, float, float]) -> None:
     """All of {0, 1, 2, 3, inf}^3 with expand="all", on a graph of its own."""
     seed = DEPTHS.index(depths)

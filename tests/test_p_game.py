@@ -428,6 +428,7 @@ def test_groupings_with_other_parameters_have_other_names() -> None:
     "settings", [{"depth": 8}, {"depth": 8, "dag_combination": 20}, {"branching": 4, "depth": 4, "dag_combination": 40}]
 )
 @pytest.mark.parametrize("planner", ["uct", "uct1", "uct2", "uct3"])
+@pytest.mark.sweep(2)
 def test_a_long_search_finds_a_correct_move(planner: str, settings: dict[str, int]) -> None:
     """The error falls towards 0: of ten games where some move is wrong, after 100,000 playouts all moves are correct."""
     searched = 0

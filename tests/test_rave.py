@@ -242,6 +242,7 @@ OPTIONS = tuple(product(("first", "all"), (INF, 0.6)))
     [pytest.param(selection, marks=[pytest.mark.slow] * (number % 2)) for number, selection in enumerate(SELECTIONS)],
     ids=told,
 )
+@pytest.mark.sweep(2)
 def test_sums_and_choices_are_the_definitions(selection: RAVE) -> None:
     """Every selection in a random game of its own or in a real one, each with other options."""
     number = SELECTIONS.index(selection)

@@ -158,6 +158,7 @@ def test_reset_sets_every_field(rules: Rules) -> None:
     assert (fresh[layout.itemsize :] == reused[layout.itemsize :]).all()
 
 
+@pytest.mark.sweep(2)
 def test_a_reused_state_plays_like_a_fresh_one(rules: Rules) -> None:
     """A game on a state that held garbage before its reset looks the same at every ply."""
     array = np.full(rules.state_bytes, GARBAGE, np.uint8)
@@ -204,6 +205,7 @@ def test_moves_in_another_order_lead_to_an_equal_position_or_to_one_that_looks_d
                 assert not same or not is_seen_in_full(rules) or state.key == other.key
 
 
+@pytest.mark.sweep(2)
 def test_positions_that_look_different_have_different_words(rules: Rules) -> None:
     """B089: among reachable states, the first ones and those of random games, none that look different share words."""
     looks: dict[bytes, tuple[Any, ...]] = {}

@@ -325,6 +325,7 @@ def test_after_five_simulations_an_edge_of_catch_up_hears_of_its_position_at_onc
 @every_preset
 @pytest.mark.parametrize("players", [1, 2, 3])
 @pytest.mark.parametrize("options", [{}, {"expand": "all"}, {"first_play_urgency": 0.6}, {"max_nodes": 60}], ids=str)
+@pytest.mark.sweep(2)
 def test_without_transpositions_the_rules_are_uct(planner: Callable[..., Planner], players: int, options: Any) -> None:
     """Visits and values are equal to the last bit, since payoffs are multiples of 1/16."""
     start = hash_game.rules(seed=players, branching=3, plies=6, players=players, tree=True).initial_state()
