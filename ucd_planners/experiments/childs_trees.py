@@ -153,7 +153,7 @@ def those(rows: Sequence[Row], trees: str, planner: str) -> list[Row]:
     return [row for row in rows if (row["trees"], row["planner"]) == (trees, planner)]
 
 
-CLAIM = "the paper plots these errors and prints no figures for them"
+CLAIM = "plots of these errors, without figures in print"
 EXPERIMENTS = {
     "childs-trees": Experiment(
         name="childs-trees",
