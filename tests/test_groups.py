@@ -18,7 +18,7 @@ from searching import INF, Search, after, assert_exact, close
 from test_rave import Simulations, amaf_of
 
 import ucd_envs
-from ucd_envs.grouped import entered
+from ucd_envs.grouped import _grouped, entered
 from ucd_envs.interface import Grouping, Kernels
 from ucd_envs.kernels import (
     CHANCE,
@@ -665,6 +665,19 @@ def test_states_and_rules_survive_copies_and_pickles() -> None:
     assert pickle.loads(pickle.dumps(uct(groups=Manhattan(3)))).groups == Manhattan(3)
 
 
+def test_a_game_that_is_grouped_anew_has_the_same_states() -> None:
+    """Its configuration lies at other addresses, which are no part of it."""
+    rules = ucd_envs.make_rules("go", size=5)
+    game = ucd_envs.grouped(rules, Manhattan())
+    state = game.initial_state().after(12)
+    _grouped.cache_clear()
+    again = ucd_envs.grouped(rules, Manhattan())
+    assert again is not game
+    assert again == game
+    assert again.initial_state().after(12) == state
+    assert pickle.loads(pickle.dumps(state)).rules is again
+
+
 def test_damaged_states_are_refused_or_harmless() -> None:
     game = ucd_envs.grouped(ucd_envs.make_rules("hex", size=3), OVERLAP)
     choice, state = random.Random(1), game.initial_state().after(10)
@@ -705,10 +718,15 @@ def test_groups_are_written_as_text() -> None:
         (
             lambda: uct(groups=Manhattan(), reuse_graph=True),
             ValueError,
-            "groups of moves go without reuse_graph and stop_early",
+            "groups of moves go without reuse_graph, stop_early and",
         ),
-        (lambda: uct(groups=Manhattan(), stop_early=True), ValueError, "groups of moves go without reuse_graph and stop_early"),
+        (
+            lambda: uct(groups=Manhattan(), stop_early=True),
+            ValueError,
+            "groups of moves go without reuse_graph, stop_early and",
+        ),
         (lambda: uct(groups=PARITY, expand="all", policies=CMC()), ValueError, 'policies go with expand="first"'),
+        (lambda: ucd(groups=Manhattan(), graded=False), ValueError, "reuse_graph, stop_early and graded=False"),
         (lambda: Manhattan(0), ValueError, "distance must be"),
         (lambda: Manhattan(moves=3), ValueError, "moves must be"),
         (lambda: Manhattan(disjoint=1), TypeError, "disjoint must be"),

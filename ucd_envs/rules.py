@@ -199,7 +199,8 @@ class Rules:
     @cached_property
     def identity(self) -> tuple[Any, ...]:
         """Returns the facts that two Rules must share for a state of one to be a state of the other."""
-        return (self.name, sha256(self.own_config.data).digest(), self.state_bytes)
+        own = sha256(self.own_config.data).digest() if self.inside is None else self.inside.rules.identity
+        return (self.name, own, self.state_bytes)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Rules):

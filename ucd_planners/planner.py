@@ -48,7 +48,7 @@ class Planner:
     policies: at most four playout policies, such as CMC(prob=0.35), asked in turn before the game's own random policy.
     initial: statistics of untried actions, such as GoInitial().
     groups: groups of moves, such as Manhattan(), from which the search picks one before a move of it [Childs section 4]. It
-    answers with moves as ever, and goes without reuse_graph and stop_early, with policies also without expand="all".
+    answers with moves as ever. They go without reuse_graph, stop_early, graded=False, and with policies without expand="all".
     progress: a function that every worker calls in its thread between pieces of a search, with its playouts and seconds so far.
     An exception that it raises ends the search.
 
@@ -106,8 +106,8 @@ class Planner:
         refuse_unserved(selection, first_play_urgency, initial)
         if groups is not None:
             check_groups(groups)
-            if reuse_graph or self.stop_early:
-                raise ValueError("groups of moves go without reuse_graph and stop_early")
+            if reuse_graph or self.stop_early or not is_graded(selection):
+                raise ValueError("groups of moves go without reuse_graph, stop_early and graded=False")
             if expand == "all" and self.asked:
                 raise ValueError('groups of moves and policies go with expand="first"')
         self.groups = groups
