@@ -92,7 +92,7 @@ def _grouped(rules: Rules, grouping: Grouping, source: Any) -> Rules:
     """Makes a grouped game and looks for a legal move without a group in random games."""
     cells, planes = rules.planes[0] * rules.planes[1], rules.planes[2]
     memory = np.frombuffer(bytearray(grouping.memory), np.uint8)
-    kernels = {name: getattr(rules.kernels, name) for name in list(INSIDE.listed)[:13]}
+    kernels = {name: getattr(rules.kernels, name) for name in INSIDE.listed if name in Kernels._fields}
     words = bound(
         INSIDE,
         **kernels,
@@ -139,7 +139,7 @@ def _grouped(rules: Rules, grouping: Grouping, source: Any) -> Rules:
         victory=None if rules.victory is None else lambda state: rules.victory(inner(state)),  # type: ignore[misc]
         score=None if rules.score is None else lambda state: rules.score(inner(state)),  # type: ignore[misc]
         why_illegal=lambda action: "its group is not picked" if action < rules.actions else "no such group can be picked",
-        validate=lambda config, state: _is_valid(rules, grouping, state),
+        validate=lambda config, state: _is_valid(rules, grouping, memory, state),
         turn=None if rules.turn is None else lambda config, state, player: _turn(rules, state, player),
         groups=None,
         solution=None,
@@ -200,7 +200,7 @@ def _drawing(rules: Rules, state: State) -> str:
     return pictures.text(_inside(rules, state)) + (f"group {group} is picked" if group >= 0 else "no group is picked")
 
 
-def _is_valid(rules: Rules, grouping: Grouping, state: np.ndarray) -> bool:
+def _is_valid(rules: Rules, grouping: Grouping, memory: np.ndarray, state: np.ndarray) -> bool:
     """Returns whether the game inside accepts its part of a state, and the group picked can have moves."""
     pick, s = fields(state[-PICK_BYTES:], PICK), fields(state, HEADER)
     if not (0 <= pick.ply <= s.ply <= 2 * pick.ply + (pick.group >= 0) and -1 <= pick.group < grouping.groups):
@@ -216,7 +216,6 @@ def _is_valid(rules: Rules, grouping: Grouping, state: np.ndarray) -> bool:
     if pick.group < 0:
         return True
     groups, config = grouping.kernel, rules.config
-    memory = np.frombuffer(bytearray(grouping.memory), np.uint8)
     return any(int(groups(config, data, memory, action)) >> pick.group & 1 for action in inner.legal_actions())
 
 

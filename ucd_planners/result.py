@@ -10,7 +10,7 @@ import numpy as np
 
 from ucd_envs.rules import Rules, State
 from ucd_planners.graph_view.searched import Searched
-from ucd_planners.root import moves_at, of_moves, only_at, root_moves, tried
+from ucd_planners.root import moves_at, of_moves, root_edges, root_moves
 from ucd_planners.search.storage import Graph
 
 
@@ -123,7 +123,7 @@ def summary(
     """Adds up the root statistics of graphs from one state."""
     found = root_moves(graphs, state)
     action = of_moves(graphs, found, final_move, rng)
-    own = tried(graphs, [only_at(graph, graph.root) for graph in graphs])
+    own = root_edges(graphs, found)
     widest = max(graphs, key=lambda graph: _visits_of(graph, action))
     in_tree = not graphs[0].layout.merges
     return SearchResult(

@@ -95,6 +95,11 @@ def root_moves(graphs: Sequence[Graph], state: State) -> Tried:
     return tried(graphs, [moves_at(graph, graph.root) for graph in graphs], legal)
 
 
+def root_edges(graphs: Sequence[Graph], found: Tried) -> Tried:
+    """Returns the root's own edges with their statistics, given its moves, which they are but in a grouped game."""
+    return tried(graphs, [only_at(graph, graph.root) for graph in graphs]) if graphs[0].grouped else found
+
+
 def chosen(graphs: Sequence[Graph], final_move: str, rng: np.ndarray, state: State) -> int:
     """Returns the move that the final rule chooses: in a grouped game first among the root's own edges, then in the group."""
     if final_move == "visits" and len(graphs) == 1 and not graphs[0].grouped:
@@ -107,7 +112,7 @@ def chosen(graphs: Sequence[Graph], final_move: str, rng: np.ndarray, state: Sta
 
 def of_moves(graphs: Sequence[Graph], found: Tried, final_move: str, rng: np.ndarray) -> int:
     """Returns the move that the final rule chooses, given the root's moves."""
-    own = tried(graphs, [only_at(graph, graph.root) for graph in graphs])
+    own = root_edges(graphs, found)
     if not found.wins.any() and len(own.actions) and own.actions[-1] >= graphs[0].moves:
         choice = int(own.actions[own.place(final_move, rng)])
         if choice < graphs[0].moves:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ucd_planners.arena.contest import Game
@@ -153,29 +154,22 @@ def those(rows: Sequence[Row], trees: str, planner: str) -> list[Row]:
     return [row for row in rows if (row["trees"], row["planner"]) == (trees, planner)]
 
 
-CLAIM = "plots of these errors, without figures in print"
-EXPERIMENTS = {
-    "childs-trees": Experiment(
-        name="childs-trees",
-        title="Wrong moves on P-games after each number of playouts, c = sqrt(2), 200 searches a tree, fewer to the long end",
-        source="[Childs sections 3 and 4, Figures 2 to 5]",
-        claim=CLAIM,
-        games=200,
-        settings=settings,
-        draw=draw,
-        measure=measure,
-        summary=ratios,
-    ),
-    "childs-trees-whole": Experiment(
-        name="childs-trees-whole",
-        title="Wrong moves on P-games after each number of playouts, c = sqrt(2), 200 searches a tree, each to the end",
-        source="[Childs sections 3 and 4, Figures 2 to 5]",
-        claim=CLAIM,
-        games=200,
-        settings=whole_settings,
-        draw=draw,
-        measure=measure,
-        summary=ratios,
-    ),
-}
+TREES = Experiment(
+    name="childs-trees",
+    title="Wrong moves on P-games after each number of playouts, c = sqrt(2), 200 searches a tree, fewer to the long end",
+    source="[Childs sections 3 and 4, Figures 2 to 5]",
+    claim="plots of these errors, without figures in print",
+    games=200,
+    settings=settings,
+    draw=draw,
+    measure=measure,
+    summary=ratios,
+)
+WHOLE_TREES = replace(
+    TREES,
+    name="childs-trees-whole",
+    title="Wrong moves on P-games after each number of playouts, c = sqrt(2), 200 searches a tree, each to the end",
+    settings=whole_settings,
+)
+EXPERIMENTS = {each.name: each for each in (TREES, WHOLE_TREES)}
 """Experiments by name."""
