@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
 from typing import Any
@@ -16,18 +16,24 @@ from ucd_envs.kernels import CHANCE
 from ucd_envs.rng import seeded, unforeseen
 from ucd_envs.rules import Rules, State
 from ucd_envs.settings import boolean, integer, real
-from ucd_planners.options import refuse_old_names
+from ucd_planners.options import (
+    Progress,
+    checked_progress,
+    checked_seconds,
+    listed,
+    refuse_chance,
+    refuse_old_names,
+    refuse_unserved,
+)
 from ucd_planners.playouts.pool_rave import check_pools
 from ucd_planners.result import SearchResult, summary, variation
 from ucd_planners.root import FINALS, chosen
-from ucd_planners.search.interface import MOST_POLICIES, Initial, PlayoutPolicy, SearchOptions, Selection, is_graded
+from ucd_planners.search.interface import Initial, PlayoutPolicy, SearchOptions, Selection, is_graded
 from ucd_planners.worker import CHUNK_SECONDS, Budget, Settings, Stop, Worker, current_worker
 
 MOST_EDGES = 2**31 - 2**17
 """The largest graph: places of edges are 32-bit numbers."""
 EXPANDS = ("first", "all")
-Progress = Callable[[int, float], None]
-"""A callback of playouts and seconds so far."""
 
 
 class Planner:
@@ -86,7 +92,7 @@ class Planner:
         self.workers = integer("workers", workers, 1, 1024)
         if playouts is not None and seconds is not None:
             raise ValueError("a budget is either playouts or seconds: give one of them")
-        self.playouts, self.seconds = self._checked_playouts(playouts), _checked_seconds(seconds)
+        self.playouts, self.seconds = self._checked_playouts(playouts), checked_seconds(seconds)
         self.final_move = final_move
         self.max_nodes = MOST_EDGES if max_nodes is None else integer("max_nodes", max_nodes, 2, MOST_EDGES)
         if expand not in EXPANDS:
@@ -116,7 +122,7 @@ class Planner:
         self.options = SearchOptions(
             expand == "all", float(first_play_urgency), boolean("reuse_graph", reuse_graph), initial is not None
         )
-        self.progress = _checked_progress(progress)
+        self.progress = checked_progress(progress)
         self._settings = Settings(selection, self.asked, initial, self.options, self.max_nodes, self.stop_early, groups)
         self._workers: list[Worker] = []
         self._adapter: Adapter | None = None
@@ -284,8 +290,8 @@ class Planner:
             if playouts is None and seconds is None:
                 raise ValueError("a search needs a budget, playouts or seconds: give one to the planner or to the call")
         else:
-            playouts, seconds = self._checked_playouts(playouts), _checked_seconds(seconds)
-        return Budget(playouts, seconds, _checked_progress(progress) or self.progress, final_move or self.final_move)
+            playouts, seconds = self._checked_playouts(playouts), checked_seconds(seconds)
+        return Budget(playouts, seconds, checked_progress(progress) or self.progress, final_move or self.final_move)
 
     def _checked_playouts(self, playouts: int | None) -> int | None:
         """A budget in playouts, at least one for each worker."""
@@ -379,49 +385,6 @@ class Planner:
         knowledge = [*self.policies, *(part for part in (self.initial, self.groups) if part is not None)]
         parts = [str(self.selection), *map(str, knowledge), budget, f"seed={self.seed}"]
         return f"<{self.name}: {', '.join(parts)}>"
-
-
-def _checked_seconds(seconds: float | None) -> float | None:
-    """A budget in seconds."""
-    if seconds is not None and not 0 < real("seconds", seconds) < math.inf:
-        raise ValueError(f"seconds must be a finite number above 0, not {seconds!r}")
-    return None if seconds is None else float(seconds)
-
-
-def _checked_progress(progress: Progress | None) -> Progress | None:
-    """A callback."""
-    if progress is not None and not callable(progress):
-        raise TypeError(f"progress must be a function of playouts and seconds, not {progress!r}")
-    return progress
-
-
-def listed(policies: Any) -> tuple[PlayoutPolicy, ...]:
-    """One policy or several. Raises TypeError for anything else and for too many."""
-    found = tuple(policies) if isinstance(policies, Iterable) else (policies,)
-    if len(found) > MOST_POLICIES or not all(hasattr(policy, "suggest") and not isinstance(policy, type) for policy in found):
-        raise TypeError(f"policies must be at most {MOST_POLICIES} playout policies such as CMC(), not {policies!r}")
-    return found
-
-
-def refuse_unserved(selection: Selection, first_play_urgency: float, initial: Initial | None) -> None:
-    """Raises ValueError for an option that a selection with its own choice does not declare to serve."""
-    if selection.select_kernel is None:
-        return
-    for name, given, declared in (
-        ("first_play_urgency", first_play_urgency < math.inf, "serves_urgency"),
-        ("initial", initial is not None, "serves_initial"),
-    ):
-        if given and not getattr(selection, declared, False):
-            raise ValueError(f"{selection} does not serve {name}: one whose own choice does declares {declared} = True")
-
-
-def refuse_chance(rules: Rules, *parts: Any) -> None:
-    """Raises ValueError for a selection or policy that does not declare to serve a game with chance."""
-    for part in parts if rules.has_chance else ():
-        if not getattr(part, "serves_chance", False):
-            raise ValueError(
-                f"{part} does not serve {rules.name}, a game with chance: one that does declares serves_chance = True"
-            )
 
 
 def _run(workers: list[Worker], stop: Stop, began: float) -> bool:

@@ -29,8 +29,8 @@ import math
 from collections.abc import Callable
 from typing import ParamSpec, Unpack
 
-from ucd_planners.options import PlannerOptions, refuse_old_names
-from ucd_planners.planner import Planner, listed
+from ucd_planners.options import PlannerOptions, listed, refuse_old_names
+from ucd_planners.planner import Planner
 from ucd_planners.playouts import CMC
 from ucd_planners.selection.catch_up import CatchUp
 from ucd_planners.selection.rave import RAVE
