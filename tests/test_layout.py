@@ -24,6 +24,7 @@ INTERFACE = {
     "ucd_envs.rules",
     "ucd_envs.settings",
     "ucd_envs.structs",
+    "ucd_envs.symmetries",
     "ucd_envs.tables",
 }
 SHARED = (

@@ -47,6 +47,7 @@ from ucd_envs.interface import SIGNATURES, Grouping, Kernels, PythonGame, Rooted
 from ucd_envs.kernels import CHANCE, HEADER, OVER, compiled
 from ucd_envs.settings import integer
 from ucd_envs.structs import fields
+from ucd_envs.symmetries import Symmetries
 
 MOST_PLAYERS, MOST_ACTIONS, MOST_PLIES = 2**10, 2**16, 2**30
 _read_header = Struct("<ii").unpack_from
@@ -117,7 +118,8 @@ class Rules:
     turn: Callable[[np.ndarray, np.ndarray, int], None] | None = None
     """Sets another player to move in place, such as `set_mover`: turn(config, state, player). None itself for a game whose
     players move only in turn, such as one whose key does not tell the mover."""
-
+    symmetries: Symmetries | None = None
+    """Symmetries of the game. None for a game that names none."""
     solution: Callable[[State], list[int]] | None = None
     """Returns the actions that are right with best play afterwards. None itself for a game whose values are not known."""
     groups: Grouping | None = None

@@ -8,6 +8,7 @@ import numpy as np
 
 from ucd_envs.boards.chains import BLACK, BORDER, CELLS, EMPTY, POINTS, SIDE, WHITE
 from ucd_envs.settings import real
+from ucd_envs.symmetries import Symmetries, of_rectangle, symmetries, with_others
 
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 """Names of columns. They leave out I."""
@@ -23,6 +24,14 @@ def tables(rows: int, columns: int) -> dict[str, np.ndarray]:
     point, action = points_of(rows, columns), np.zeros(POINTS, np.uint16)
     action[point] = np.arange(len(point))
     return {"point": np.pad(point, (0, CELLS - len(point))), "action": action}
+
+
+def symmetries_of(rows: int, columns: int) -> Symmetries:
+    """Returns the symmetries of a game whose keys have two bits a point behind their first word, and whose last action is a
+    pass."""
+    turned = of_rectangle(rows, columns)
+    bits = 64 + 2 * np.arange(rows * columns)[:, None] + np.arange(2)
+    return symmetries(turned, bits, with_others(turned, 1), 1 + (2 * rows * columns + 63) // 64)
 
 
 def point_name(row: int, column: int) -> str:

@@ -62,7 +62,7 @@ from ucd_envs.rules import Rules
 from ucd_envs.settings import boolean, integer
 from ucd_envs.structs import configuration, fields, record
 
-U32 = np.uint64(32)
+U3, U32 = np.uint64(3), np.uint64(32)
 
 FACTS = ("rows", "columns", "twice_komi", "ko", "suicide", "first", "max_plies", "mercy")
 CONFIG = record(
@@ -171,13 +171,13 @@ def payoffs(config, state, out):
 
 @kernel(KEY)
 def key(config, state, words):
-    """Writes mover, passes and ko point, then the points, two bits each; under superko also the digest of the history."""
+    """Writes mover and passes, then the points, two bits each, 3 for a ko; under superko also the digest of the history."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     ko = np.uint64(s.ko) if chains.in_ko(s, np.uint64(s.ko), s.player) else U0
-    words[0] = np.uint64(s.player + 1) | np.uint64(s.passes) << U2 | ko << U4
+    words[0] = np.uint64(s.player + 1) | np.uint64(s.passes) << U2
     word, used, filled = U0, U0, U1
     for action in range(np.uint64(c.rows * c.columns)):
-        word |= np.uint64(s.colour[np.uint64(c.point[action])]) << used
+        word |= (U3 if np.uint64(c.point[action]) == ko else np.uint64(s.colour[np.uint64(c.point[action])])) << used
         used += U2
         if used == np.uint64(64):
             words[filled] = word
@@ -405,7 +405,6 @@ def rules(
     black, stones = points.set_up(black, white, integer("handicap", handicap, 0, 9), rows, columns)
     first = points.first_player(first, handicap)
     max_plies = 3 * cells if max_plies is None else integer("max_plies", max_plies, 1, 2**16 - 1)
-
     return Rules(
         name="go_v0",
         settings={
@@ -439,6 +438,7 @@ def rules(
         layout=STATE,
         validate=validate,
         turn=turn,
+        symmetries=points.symmetries_of(rows, columns) if ko == "simple" else None,
     )
 
 

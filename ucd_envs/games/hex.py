@@ -48,6 +48,7 @@ from ucd_envs.rng import below, draw
 from ucd_envs.rules import Rules, State, set_mover
 from ucd_envs.settings import boolean, cell_name, cell_named, integer
 from ucd_envs.structs import configuration, fields, popcount, record, stack_array
+from ucd_envs.symmetries import symmetries, with_others
 
 SIDE = 19
 """Longest side of a board."""
@@ -390,6 +391,9 @@ def rules(
         by_owner = [" ".join(name for name, owner in zip(names, owners, strict=True) if owner == seat) for seat in (0, 1)]
         settings |= {"opening": "", "black": by_owner[0], "white": by_owner[1], "first": ("black", "white")[mover]}
     room = (0, SIDE * SIDE - len(stones))
+    turned = np.array([range(cells), range(cells)[::-1]])
+    by_columns = np.argsort(np.arange(cells).reshape(rows, columns).T, axis=None)
+    key_words, bits = (2 + 2 * cells + 63) // 64, 2 + np.stack([turned[0], cells + by_columns], axis=1)
     return Rules(
         name="hex_v0",
         settings=settings,
@@ -403,7 +407,7 @@ def rules(
             owner=np.pad(owners, room),
         ),
         state_bytes=STATE.itemsize,
-        key_words=(2 + 2 * cells + 63) // 64,
+        key_words=key_words,
         planes=(rows, columns, 4 if swap else 3),
         tiling="hexagonal",
         kernels=Kernels(reset, legal_actions, play, payoffs, key, is_legal, playout, playout_action, observe=observe),
@@ -413,6 +417,7 @@ def rules(
         layout=STATE,
         validate=validate,
         turn=set_mover,
+        symmetries=symmetries(turned, bits, with_others(turned, int(swap)), key_words),
     )
 
 
