@@ -142,7 +142,7 @@ def test_every_folder_is_a_package() -> None:
 def test_the_core_needs_the_core_dependencies_only() -> None:
     """Extras are imported where they are used, in a function, never at the top of a file."""
     core = {"numpy", "numba", "llvmlite", "gymnasium", "pettingzoo", "ucd_envs", "ucd_planners"}
-    extras = {"rich", "PIL", "pygame", "pyspiel", "scipy", "matplotlib", "networkx", "sgfmill"}
+    extras = {"rich", "PIL", "pygame", "pyspiel", "scipy", "matplotlib", "networkx", "sgfmill", "lmdb"}
     for path in SOURCES:
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, (ast.Import, ast.ImportFrom)):

@@ -9,8 +9,9 @@
 
 The name is a preset, or a reference `package.module:name` to a function or class that returns a selection or a planner. An
 installed package may give it a short name by an entry point of the group `ucd.selections`. The keys are its parameters and the
-options of Planner, each at most once. Blanks between symbols are ignored. The values of `policies`, `initial` and `groups` are
-text, quoted unless they are a single name, such as uct(policies="cmc(prob=0.5)", initial=go_initial).
+options of Planner, each at most once. Blanks between symbols are ignored. The values of `policies`, `initial`, `groups` and
+`knowledge` are text, quoted unless they are a single name, such as uct(policies="cmc(prob=0.5)", initial=go_initial). A text of
+`knowledge` without brackets is the path of a base, as uct(knowledge="hex.lmdb") is uct(knowledge="base(path='hex.lmdb')").
 A number is decimal, of at most 39 digits before its point. No text is evaluated: a reference imports its module and calls the
 object that it names. A program is an opponent in matches, such as gtp("gnugo --mode gtp", timeout=30): the text is its command
 line, `timeout` the seconds that it has for a move.
@@ -29,6 +30,7 @@ import numpy as np
 from ucd_envs.grouped import MoveGroups
 from ucd_envs.settings import shown
 from ucd_planners.groups import GROUPS
+from ucd_planners.knowledge_base import KnowledgeBase
 from ucd_planners.options import PlannerOptions, refuse_old_names
 from ucd_planners.planner import Planner
 from ucd_planners.playouts import INITIAL, POLICIES, Initial, PlayoutPolicy
@@ -38,9 +40,12 @@ from ucd_planners.references import built, found, parameters_of, refuse_unknown,
 WORDS = {"inf": math.inf, "true": True, "false": False, "True": True, "False": False, "none": None, "None": None}
 OPTIONS = tuple(name for name in PlannerOptions.__annotations__ if name != "progress")
 """Options of Planner that can be written."""
-ENTRY_POINTS = {"policies": ("ucd.policies",), "initial": (), "groups": ()}
+ENTRY_POINTS = {"policies": ("ucd.policies",), "initial": (), "groups": (), "knowledge": ()}
 """Groups of entry points that name values of an option."""
-PARTS: dict[str, Mapping[str, Any]] = {"policies": POLICIES, "initial": INITIAL, "groups": GROUPS}
+PARTS: dict[str, Mapping[str, Any]] = {
+    **{"policies": POLICIES, "initial": INITIAL, "groups": GROUPS},
+    "knowledge": {"base": KnowledgeBase},
+}
 """Makers of the values of an option, by their names."""
 LONGEST = 1000
 """Limit on the characters of a text, of a planner or of its policies."""
@@ -83,6 +88,8 @@ def player_from(text: str, **defaults: Any) -> Any:
         written["initial"] = initial_from(written["initial"])
     if written.get("groups") is not None:
         written["groups"] = groups_from(written["groups"])
+    if written.get("knowledge") is not None:
+        written["knowledge"] = knowledge_from(written["knowledge"])
     written = {key: value for key, value in written.items() if value is not None or key not in ("playouts", "seconds")}
     if "playouts" in written or "seconds" in written:
         defaults = {key: value for key, value in defaults.items() if key not in ("playouts", "seconds")}
@@ -135,6 +142,22 @@ def groups_from(text: str) -> MoveGroups | None:
     return made
 
 
+def knowledge_from(text: str) -> KnowledgeBase | None:
+    """Returns the knowledge base of a text, opened: its path, or such as "base(path='hex.lmdb', use=seed)"; None for an empty
+    one.
+
+    Raises TypeError or ValueError as `planner_from` does, and OSError for a file that cannot be read as a base.
+    """
+    made = build_all(with_brackets(text), "knowledge", "knowledge base", "base(path='hex.lmdb')")
+    found: KnowledgeBase | None = only(made, text, "knowledge base")
+    return found
+
+
+def with_brackets(text: Any) -> Any:
+    """Returns the text of a knowledge base with its path in brackets, where it was the path alone."""
+    return f"base(path={quoted(text)})" if isinstance(text, str) and text and "(" not in text else text
+
+
 def only(made: list[Any], text: str, kind: str) -> Any:
     """Returns the one thing that a text makes, None for an empty one. Raises ValueError for several."""
     if len(made) > 1:
@@ -150,7 +173,7 @@ def build_all(text: str, option: str, kind: str, example: str) -> list[Any]:
     made = []
     for name, written in parse_all(text, option, example):
         made.append(built(name, found(name, PARTS[option], ENTRY_POINTS[option], kind), written))
-        wanted = {"policies": "suggest", "initial": "kernel", "groups": "of"}[option]
+        wanted = {"policies": "suggest", "initial": "kernel", "groups": "of", "knowledge": "answer"}[option]
         if isinstance(made[-1], type) or not hasattr(made[-1], wanted):
             raise ValueError(f"{name} makes no {kind}, but {shown(made[-1])}")
     return made
@@ -239,6 +262,8 @@ def canonical(text: str, **defaults: Any) -> str:
     if all(written.get(key) is None for key in budget):
         plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in defaults.items()}
         written = {key: value for key, value in written.items() if key not in budget} | plain
+    if written.get("knowledge") is not None:
+        written["knowledge"] = with_brackets(written["knowledge"])
     for option, makers in PARTS.items():
         if written.get(option) is not None:
             each = parse_all(written[option], option, next(iter(makers)))

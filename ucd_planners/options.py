@@ -13,6 +13,7 @@ from ucd_planners.search.interface import MOST_POLICIES, Initial, PlayoutPolicy,
 if TYPE_CHECKING:
     from ucd_envs.grouped import MoveGroups
     from ucd_envs.interface import Grouping
+    from ucd_planners.knowledge_base import KnowledgeBase
 
 Progress = Callable[[int, float], None]
 """A callback of playouts and seconds so far."""
@@ -34,6 +35,7 @@ class PlannerOptions(TypedDict, total=False):
     policies: PlayoutPolicy | Iterable[PlayoutPolicy]
     initial: Any
     groups: MoveGroups | Grouping | None
+    knowledge: KnowledgeBase | str | None
     progress: Progress | None
 
 
@@ -67,6 +69,13 @@ def checked_progress(progress: Progress | None) -> Progress | None:
     if progress is not None and not callable(progress):
         raise TypeError(f"progress must be a function of playouts and seconds, not {progress!r}")
     return progress
+
+
+def checked_initial(initial: Initial | None) -> Initial | None:
+    """Initial statistics."""
+    if initial is not None and (isinstance(initial, type) or not (hasattr(initial, "kernel") and hasattr(initial, "memory"))):
+        raise TypeError(f"initial must be such as GoInitial(), not {initial!r}")
+    return initial
 
 
 def listed(policies: Any) -> tuple[PlayoutPolicy, ...]:

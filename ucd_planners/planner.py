@@ -16,8 +16,10 @@ from ucd_envs.kernels import CHANCE
 from ucd_envs.rng import seeded, unforeseen
 from ucd_envs.rules import Rules, State
 from ucd_envs.settings import boolean, integer, real
+from ucd_planners.knowledge_base import KnowledgeBase, base_for
 from ucd_planners.options import (
     Progress,
+    checked_initial,
     checked_progress,
     checked_seconds,
     listed,
@@ -55,6 +57,8 @@ class Planner:
     initial: statistics of untried actions, such as GoInitial().
     groups: groups of moves, such as Manhattan(), from which the search picks one before a move of it [Childs section 4]. It
     answers with moves as ever. They go without reuse_graph, stop_early, graded=False, and with policies without expand="all".
+    knowledge: a KnowledgeBase or the path of its file, read when a search starts: it answers at once, or gives the root initial
+    statistics, without groups, reuse_graph and initial.
     progress: a function that every worker calls in its thread between pieces of a search, with its playouts and seconds so far.
     An exception that it raises ends the search.
 
@@ -79,6 +83,7 @@ class Planner:
         policies: PlayoutPolicy | Iterable[PlayoutPolicy] = (),
         initial: Initial | None = None,
         groups: MoveGroups | Grouping | None = None,
+        knowledge: KnowledgeBase | str | None = None,
         progress: Progress | None = None,
         **old_names: Any,
     ) -> None:
@@ -104,11 +109,7 @@ class Planner:
             raise ValueError('stop_early goes with a budget in playouts, one worker and final_move="visits"')
         self.policies = listed(policies)
         check_pools(self.policies, selection)
-        if initial is not None and (
-            isinstance(initial, type) or not hasattr(initial, "kernel") or not hasattr(initial, "memory")
-        ):
-            raise TypeError(f"initial must be such as GoInitial(), not {initial!r}")
-        self.initial = initial
+        self.initial = checked_initial(initial)
         refuse_unserved(selection, first_play_urgency, initial)
         if groups is not None:
             check_groups(groups)
@@ -122,6 +123,7 @@ class Planner:
         self.options = SearchOptions(
             expand == "all", float(first_play_urgency), boolean("reuse_graph", reuse_graph), initial is not None
         )
+        self.knowledge = base_for(knowledge, selection, initial is not None or groups is not None or reuse_graph)
         self.progress = checked_progress(progress)
         self._settings = Settings(selection, self.asked, initial, self.options, self.max_nodes, self.stop_early, groups)
         self._workers: list[Worker] = []
@@ -159,6 +161,8 @@ class Planner:
         and for one with chance that the selection or a policy does not serve; with groups, TypeError for a game of Python.
         """
         refuse_chance(rules, self.selection, *self.asked)
+        if self.knowledge is not None:
+            self.knowledge.check(rules)
         if self.groups is not None:
             grouped(rules, self.groups)
         for policy in self.asked:
@@ -179,6 +183,8 @@ class Planner:
 
         Parameters and errors are those of `search`.
         """
+        if (answer := self._answer(env, playouts, seconds, progress, final_move)) is not None:
+            return answer.action
         state, workers, budget, _, interrupted = self._searched(env, playouts, seconds, progress, final_move)
         if interrupted:
             raise KeyboardInterrupt
@@ -205,6 +211,8 @@ class Planner:
         workers in a third-party environment, RuntimeError for a user-defined kernel that breaks its contract, what `check`
         raises, and what such an environment raises.
         """
+        if (answer := self._answer(env, playouts, seconds, progress, final_move)) is not None:
+            return answer
         state, workers, budget, seconds_spent, interrupted = self._searched(env, playouts, seconds, progress, final_move)
         result = summary(
             state,
@@ -244,6 +252,14 @@ class Planner:
                 state = found.root()
         worker.chosen, self._workers = moves[-1], [worker]
         return moves
+
+    def _answer(self, env: Any, *call: Any) -> SearchResult | None:
+        """The answer of the knowledge base, which stands for a search; None where it has none."""
+        answer = None
+        if self.knowledge is not None and self._budget(*call):
+            answer = self.knowledge.answer(self._starting_state(env))
+            self._searches += answer is not None
+        return answer
 
     def _searched(self, env: Any, *call: Any) -> tuple[State, list[Worker], Budget, float, bool]:
         """Runs a search: its state, the workers that had playouts, its budget, the seconds it took, whether Ctrl-C ended it."""
@@ -346,6 +362,8 @@ class Planner:
         if state.player == CHANCE:
             raise ValueError("the move is left to chance: there is no player to plan for")
         found: State = state
+        if self.knowledge is not None:
+            self._settings = self.knowledge.seeded(self._settings, found)
         return found
 
     def _end_of(self, budget: Budget, workers: list[Worker]) -> str:
@@ -373,7 +391,7 @@ class Planner:
             except IndexError:
                 refuse_chance(rules, self.selection, *self.asked)
                 worker = Worker(self._settings, rules, self._share(budget, 0))
-            if worker.rules is rules:
+            if worker.rules is rules and worker.settings is self._settings:
                 team.append(worker)
         return team
 
@@ -382,7 +400,7 @@ class Planner:
 
     def __repr__(self) -> str:
         budget = f"seconds={self.seconds}" if self.seconds is not None else f"playouts={self.playouts}"
-        knowledge = [*self.policies, *(part for part in (self.initial, self.groups) if part is not None)]
+        knowledge = [*self.policies, *(part for part in (self.initial, self.groups, self.knowledge) if part is not None)]
         parts = [str(self.selection), *map(str, knowledge), budget, f"seed={self.seed}"]
         return f"<{self.name}: {', '.join(parts)}>"
 

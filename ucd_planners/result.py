@@ -48,7 +48,8 @@ class SearchResult:
     full: bool
     """Whether the graph reached its limit and stopped growing."""
     stopped: str
-    """The end of the search: "playouts", "seconds", "interrupt", or "decided" where it may end early; "progress": nothing."""
+    """The end of the search: "playouts", "seconds", "interrupt", or "decided" where it may end early; "progress": nothing;
+    "knowledge": there was none, and visits and values are those of the knowledge base."""
     workers: int
     seconds: float
     """Wall-clock time."""
