@@ -174,6 +174,9 @@ class KnowledgeBase:
                 f"{self.path} is a base of another version of {rules}, whose positions have other keys: make another"
             )
         self._rules = rules
+        if rules.symmetries is not None:
+            self._back = np.argsort(rules.symmetries.actions, axis=1)
+            """The action whose image is each action: [symmetries, actions]."""
 
     def lookup(self, state: State) -> Known | None:
         """Returns what the base knows of a position, None for nothing.
@@ -183,7 +186,7 @@ class KnowledgeBase:
         self.check(state.rules)
         key, symmetry = self._key(state)
         value = self.file.read(key)
-        return None if value is None else self._turned(state.rules, self._entry(key, value), symmetry)
+        return None if value is None else self._turned(self._entry(key, value), symmetry)
 
     def answer(self, state: State) -> SearchResult | None:
         """Returns the known move with the largest MCD as the result of a search, None if it is below `threshold`.
@@ -337,15 +340,12 @@ class KnowledgeBase:
             )
         return int.from_bytes(value[CHECK_BYTES:START], "little"), np.frombuffer(value, MOVE, offset=START)
 
-    def _turned(self, rules: Rules, entry: tuple[int, np.ndarray], symmetry: int) -> Known:
+    def _turned(self, entry: tuple[int, np.ndarray], symmetry: int) -> Known:
         """Returns an entry in the actions of the position whose image under the symmetry is the canonical one."""
         total, moves = entry
         actions = moves["action"].astype(np.int64)
         if symmetry:
-            assert rules.symmetries is not None
-            back = np.empty(rules.actions, np.int64)
-            back[rules.symmetries.actions[symmetry]] = np.arange(rules.actions)
-            actions = back[actions]
+            actions = self._back[symmetry][actions]
             order = np.argsort(actions)
             actions, moves = actions[order], moves[order]
         return Known(total, actions, moves["visits"].astype(np.int64), moves["value_sum"].astype(np.float64))

@@ -47,7 +47,10 @@ class File:
 
     def read(self, key: bytes) -> bytes | None:
         """Returns the value of a position's key, None where there is none. Raises OSError for a damaged file."""
-        return self.within(lambda transaction: transaction.get(key, db=self.positions), False)  # type: ignore[no-any-return]
+        if self._process == os.getpid():
+            with suppress(library().Error), self._lock, self._environment.begin(self.positions) as transaction:
+                return transaction.get(key)  # type: ignore[no-any-return]
+        return self.within(lambda transaction: transaction.get(key, db=self.positions))  # type: ignore[no-any-return]
 
     def write(self, change: Callable[[Any], Result]) -> Result:
         """Runs a function on a write transaction, commits it and returns its result; nothing is written if it raises.
@@ -159,7 +162,8 @@ def created(path: Path, header: bytes) -> None:
 
 def environment(path: Path, writes: bool) -> Any:
     """Returns the mapped file, to read or to write. Raises OSError with one sentence."""
-    options = {"subdir": False, "create": False, "readonly": not writes, "max_dbs": 2, "max_readers": READERS}
+    # Without `metasync` a commit waits for the disk once; a crash of the system may then undo the last transaction.
+    options = {"subdir": False, "create": False, "readonly": not writes, "max_dbs": 2, "max_readers": READERS, "metasync": False}
     with told(path):
         if not path.is_file():
             raise OSError(errno.ENOENT if not path.exists() else errno.EISDIR, "there is no such file")
