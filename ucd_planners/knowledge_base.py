@@ -335,9 +335,7 @@ class KnowledgeBase:
     def _entry(self, key: bytes, value: bytes) -> tuple[int, np.ndarray]:
         """Returns the visits V and the moves of an entry, [moves] MOVE. Raises OSError for a damaged one."""
         if int.from_bytes(value[:CHECK_BYTES], "little") != zlib.crc32(value[CHECK_BYTES:], zlib.crc32(key)):
-            raise OSError(
-                f"{self.path} is damaged: an entry has changed on the disk; `ucd kb verify` says more, use a copy of it"
-            )
+            raise OSError(f"{self.path} is damaged: an entry has changed on the disk; `ucd kb verify` says where, use a copy")
         return int.from_bytes(value[CHECK_BYTES:START], "little"), np.frombuffer(value, MOVE, offset=START)
 
     def _turned(self, entry: tuple[int, np.ndarray], symmetry: int) -> Known:

@@ -162,13 +162,15 @@ def created(path: Path, header: bytes) -> None:
 
 def environment(path: Path, writes: bool) -> Any:
     """Returns the mapped file, to read or to write. Raises OSError with one sentence."""
-    # Without `metasync` a commit waits for the disk once; a crash of the system may then undo the last transaction.
-    options = {"subdir": False, "create": False, "readonly": not writes, "max_dbs": 2, "max_readers": READERS, "metasync": False}
+    options = {"subdir": False, "create": False, "readonly": not writes, "max_dbs": 2, "max_readers": READERS}
     with told(path):
         if not path.is_file():
             raise OSError(errno.ENOENT if not path.exists() else errno.EISDIR, "there is no such file")
+        if not path.stat().st_size:
+            raise OSError(f"{path} is no knowledge base, but an empty file: name another file")
         locked = writes or os.access(f"{path}-lock", os.R_OK | os.W_OK)
-        made = library().open(str(path), lock=locked, map_size=FIRST_MAP, readahead=False, **options)
+        # Without `metasync` a commit waits for the disk once; a crash of the system may then undo the last transaction.
+        made = library().open(str(path), lock=locked, map_size=FIRST_MAP, readahead=False, metasync=False, **options)
         size = made.stat()["psize"] * (made.info()["last_pgno"] + 1)
         if path.stat().st_size < size:  # reading beyond the end would end the process
             made.close()
@@ -217,6 +219,7 @@ ADVICE = {
     errno.ENOENT: "there is no such file",
     errno.EISDIR: "it is no file",
     errno.EEXIST: "it exists already: name another file",
+    errno.EIO: "the disk is full, or fails; the base is as it was before",
     errno.ENOSPC: "the disk is full; the base is as it was before",
     errno.EFBIG: "the file may not grow further; the base is as it was before",
     errno.EDQUOT: "the quota of the disk is used up; the base is as it was before",

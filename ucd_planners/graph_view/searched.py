@@ -17,7 +17,7 @@ class Searched:
 
     def __init__(self, graph: Graph | None = None, state: State | None = None) -> None:
         self._graph, self._state = graph, state
-        self._why = "a result that was copied or pickled has no graph, nor has an answer of a knowledge base: use what a search returned"
+        self._why = "a result that was copied or pickled has no graph, nor has an answer of a knowledge base: use another one"
 
     def forget(self) -> None:
         """Marks the memory as used by another search."""
