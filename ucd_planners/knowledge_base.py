@@ -6,8 +6,7 @@ The confidence of move i of a position is
 
 with the mover's payoff. After a search the moves with an MCD of at least `threshold_to_learn` are written; a move that is known
 already is brought up to date in any case, so that its numbers stay means. Before a search the base is read: a move with an MCD
-of at least `threshold_to_play` is played at once, or the known moves are the root's initial statistics. [NoGo] names neither
-thresholds nor alpha.
+of at least `threshold_to_play` is played at once, or the known moves are the root's initial statistics.
 
 A position is its exact key. In a game that names its symmetries all images of a position are one entry, that of the smallest
 key, and moves are mapped there and back. The file is written in short transactions and read without a copy.

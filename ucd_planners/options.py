@@ -13,7 +13,6 @@ from ucd_planners.search.interface import MOST_POLICIES, Initial, PlayoutPolicy,
 if TYPE_CHECKING:
     from ucd_envs.grouped import MoveGroups
     from ucd_envs.interface import Grouping
-    from ucd_planners.knowledge_base import KnowledgeBase
 
 Progress = Callable[[int, float], None]
 """A callback of playouts and seconds so far."""
@@ -35,7 +34,7 @@ class PlannerOptions(TypedDict, total=False):
     policies: PlayoutPolicy | Iterable[PlayoutPolicy]
     initial: Any
     groups: MoveGroups | Grouping | None
-    knowledge: KnowledgeBase | str | None
+    knowledge: Any
     progress: Progress | None
 
 

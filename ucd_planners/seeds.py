@@ -1,4 +1,4 @@
-"""What a knowledge base knows of a position, and its moves as initial statistics of a root."""
+"""Known moves of a position, and the same as initial statistics of a root."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SINGLE = np.float32
 
 
 class Known(NamedTuple):
-    """What a base knows of a position, with the actions of that position."""
+    """The statistics of a position in a knowledge base, with the actions of that position."""
 
     total: int
     """Visits of all moves in all searches that were learned, V."""
