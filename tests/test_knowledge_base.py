@@ -6,6 +6,7 @@ import copy
 import os
 import pickle
 import sys
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -355,6 +356,13 @@ def test_a_base_with_parameters_out_of_range_is_not_made(path: Path, options: di
     assert not path.exists()
 
 
+def test_a_game_with_settings_that_no_text_has_is_refused(path: Path) -> None:
+    rules = replace(make_rules("tic_tac_toe"), settings={"pieces": [object()]})
+    with pytest.raises(TypeError, match="a base is of a game whose settings are numbers and texts"):
+        KnowledgeBase.create(path, rules, "uct")
+    assert not path.exists()
+
+
 def test_anything_but_a_base_or_a_path_is_refused() -> None:
     with pytest.raises(TypeError, match="knowledge must be a KnowledgeBase or the path of one, not 5"):
         ucd_planners.uct(knowledge=5)  # type: ignore[arg-type]
@@ -386,7 +394,6 @@ def test_a_base_of_another_version_of_the_game_is_refused(path: Path, field: str
 
 
 def test_a_game_with_longer_keys_than_lmdb_has_is_refused(path: Path) -> None:
-    rules = copy.copy(make_rules("tic_tac_toe"))
-    vars(rules)["key_words"] = 63
+    rules = replace(make_rules("tic_tac_toe"), key_words=63)
     with pytest.raises(ValueError, match="keys of a knowledge base have at most 511 bytes"):
         KnowledgeBase.create(path, rules, "uct")

@@ -269,13 +269,15 @@ try:
     base.note("a line")
 except (OSError, ValueError) as error:
     print(error)
+print(base.lookup(states[0]) is not None)
 """
     for folder in (tmp_path, *tmp_path.parents):
         if folder.stat().st_uid == os.getuid() and str(folder).startswith("/tmp/"):
             folder.chmod(0o755)
     before = path.read_bytes()
     done = child(program, str(path))
-    assert done.stdout.splitlines() == ["True", f"{path} cannot be used: it may not be read or written by this user"], done
+    sentence = f"{path} cannot be used: it may not be read or written by this user"
+    assert done.stdout.splitlines() == ["True", sentence, "True"], done
     assert path.read_bytes() == before
 
 

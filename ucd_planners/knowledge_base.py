@@ -31,7 +31,7 @@ import numpy as np
 
 from ucd_envs.kernels import compiled
 from ucd_envs.rules import Rules, State
-from ucd_envs.settings import boolean, real
+from ucd_envs.settings import boolean, real, shown
 from ucd_envs.symmetries import CANONICAL, canonical
 from ucd_planners.knowledge_file import HEADER, File, created, opened
 from ucd_planners.options import refuse_unserved
@@ -107,6 +107,9 @@ class KnowledgeBase:
             self.threshold = self.header.threshold_to_play if threshold is None else real("threshold", threshold)
             if not 0 <= self.threshold <= self.header.alpha + 1:
                 raise ValueError(f"threshold must be from 0 to {self.header.alpha + 1:g} in this base, not {threshold!r}")
+        except OSError as error:
+            self.close()
+            raise ValueError(str(error)) from None
         except BaseException:
             self.close()
             raise
@@ -131,7 +134,8 @@ class KnowledgeBase:
         planner: canonical text of the planner whose searches are learned; alpha: the weight of a move's share of the visits, 0
         to 100; threshold_to_learn and threshold_to_play: 0 to alpha + 1; graded: whether the ply is a part of the key, as in
         searches with graded=True. Raises OSError for a file that exists or cannot be written, ValueError for a game with a
-        longer key than 511 bytes or without states of its own, and for values out of range.
+        longer key than 511 bytes or without states of its own, and for values out of range, TypeError for settings of the game
+        that are neither numbers nor texts.
         """
         if rules.live is not None or rules.inside is not None:
             raise ValueError(f"a knowledge base needs a game of its own kernels and without groups, not {rules}")
@@ -401,5 +405,7 @@ def header_of(path: Path, text: bytes | None) -> Header:
 
 
 def _plain(value: Any) -> Any:
-    """Returns a number of numpy in a form that JSON has."""
-    return value.item()
+    """Returns a number of numpy in a form that JSON has. Raises TypeError for anything else."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"a base is of a game whose settings are numbers and texts, not {shown(value)}")

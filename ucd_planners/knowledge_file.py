@@ -60,7 +60,11 @@ class File:
         """
         with self._lock:
             if not self._writes:
-                self._open(True)
+                try:
+                    self._open(True)
+                except OSError:
+                    self._open(False)  # it stays readable
+                    raise
             lmdb = library()
             while True:
                 try:
