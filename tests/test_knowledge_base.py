@@ -363,6 +363,15 @@ def test_a_game_with_settings_that_no_text_has_is_refused(path: Path) -> None:
     assert not path.exists()
 
 
+def test_a_game_with_wrong_symmetries_is_refused(path: Path) -> None:
+    rules = make_rules("tic_tac_toe")
+    assert rules.symmetries is not None
+    wrong = rules.symmetries._replace(bits=rules.symmetries.bits[::-1].copy())
+    with pytest.raises(ValueError, match="symmetry 1 of tic_tac_toe_v0"):
+        KnowledgeBase.create(path, replace(rules, symmetries=wrong), "uct")
+    assert not path.exists()
+
+
 def test_anything_but_a_base_or_a_path_is_refused() -> None:
     with pytest.raises(TypeError, match="knowledge must be a KnowledgeBase or the path of one, not 5"):
         ucd_planners.uct(knowledge=5)  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from ucd_envs import make_rules
 from ucd_envs.kernels import compiled
 from ucd_envs.rules import Rules, State
-from ucd_envs.symmetries import CANONICAL, canonical, of_rectangle, symmetries
+from ucd_envs.symmetries import CANONICAL, canonical, disagreement, of_rectangle, symmetries
 
 GAMES: list[tuple[str, dict[str, Any], int]] = [
     ("tic_tac_toe", {}, 8),
@@ -104,6 +105,29 @@ def test_a_simple_ko_is_part_of_a_position_and_turns_with_it() -> None:
 
 def test_go_under_superko_names_no_symmetries() -> None:
     assert make_rules("go", size=3, ko="positional").symmetries is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda named: named._replace(actions=0 * named.actions), "images of legal actions that are not legal"),
+        (lambda named: named._replace(actions=named.actions[::-1].copy()), "an image of a key that no position has"),
+        (lambda named: named._replace(bits=named.bits[:, ::-1].copy()), "an image of a key that no position has"),
+        (lambda named: named._replace(bits=named.bits[:, :5]), "need an image of each of 64 bits and 9 actions"),
+        (lambda named: named, ""),
+    ],
+)
+def test_symmetries_that_do_not_fit_a_game_are_named(change: Any, message: str) -> None:
+    """Random games beside their images."""
+    rules = make_rules("tic_tac_toe")
+    found = disagreement(replace(rules, symmetries=change(rules.symmetries)))
+    assert message in found
+    assert bool(message) == bool(found)
+
+
+@pytest.mark.parametrize(("name", "settings", "count"), GAMES, ids=lambda value: str(value))
+def test_no_symmetry_of_ours_disagrees_with_its_game(name: str, settings: dict[str, Any], count: int) -> None:
+    assert disagreement(make_rules(name, **settings), seed=3) == ""
 
 
 def test_a_rectangle_has_four_images_and_a_square_eight() -> None:

@@ -8,7 +8,8 @@ canonical key: the smallest, compared word by word.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import random
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -18,6 +19,8 @@ from ucd_envs.structs import stack_array, trailing_zeros
 
 U0, U1, U6, U63 = (np.uint64(n) for n in (0, 1, 6, 63))
 WORD = np.dtype(np.uint64)
+TRIED_PLIES = 60
+"""Moves of each game that is played beside its image."""
 CANONICAL = types.int64(types.int32[:, ::1], WORDS, WORDS)
 
 
@@ -97,3 +100,39 @@ def with_others(images: np.ndarray, others: int) -> np.ndarray:
     """Returns the images of actions that are cells, followed by those of `others` more actions, which stay."""
     more = np.arange(images.shape[1], images.shape[1] + others)
     return np.hstack([images, np.tile(more, (len(images), 1))])
+
+
+def disagreement(rules: Any, seed: int = 0) -> str:
+    """Returns a sentence about symmetries that do not fit a game, empty for none.
+
+    rules: Rules with symmetries; seed: of the random games that are played beside their images. From a start that is no image
+    of itself a symmetry cannot be tried in this way.
+    """
+    named, start = rules.symmetries, rules.initial_state()
+    count = len(named.bits)
+    if named.bits.shape != (count, 64 * rules.key_words) or named.actions.shape != (count, rules.actions):
+        return f"symmetries of {rules} need an image of each of {64 * rules.key_words} bits and {rules.actions} actions"
+    draw = random.Random(seed)
+    for symmetry in range(1, count):
+        state = image = start
+        bits, actions = named.bits[symmetry], named.actions[symmetry]
+        if _image(state.words, bits) != image.words:
+            continue
+        for ply in range(TRIED_PLIES):
+            legal = state.legal_actions()
+            if not legal:
+                break
+            if sorted(int(actions[action]) for action in legal) != image.legal_actions():
+                return f"symmetry {symmetry} of {rules} gives images of legal actions that are not legal, after {ply} moves"
+            action = draw.choice(legal)
+            state, image = state.after(action), image.after(int(actions[action]))
+            if _image(state.words, bits) != image.words or state.player != image.player:
+                return f"symmetry {symmetry} of {rules} gives an image of a key that no position has, after {ply + 1} moves"
+    return ""
+
+
+def _image(words: bytes, bits: np.ndarray) -> bytes:
+    """Returns the image of a key."""
+    image = np.zeros(len(bits), np.uint8)
+    image[bits] = np.unpackbits(np.frombuffer(words, np.uint8), bitorder="little")
+    return np.packbits(image, bitorder="little").tobytes()

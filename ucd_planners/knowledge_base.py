@@ -32,7 +32,7 @@ import numpy as np
 from ucd_envs.kernels import compiled
 from ucd_envs.rules import Rules, State
 from ucd_envs.settings import boolean, real, shown
-from ucd_envs.symmetries import CANONICAL, canonical
+from ucd_envs.symmetries import CANONICAL, canonical, disagreement
 from ucd_planners.knowledge_file import HEADER, File, created, opened
 from ucd_planners.options import refuse_unserved
 from ucd_planners.result import SearchResult
@@ -133,14 +133,16 @@ class KnowledgeBase:
 
         planner: canonical text of the planner whose searches are learned; alpha: the weight of a move's share of the visits, 0
         to 100; threshold_to_learn and threshold_to_play: 0 to alpha + 1; graded: whether the ply is a part of the key, as in
-        searches with graded=True. Raises OSError for a file that exists or cannot be written, ValueError for a game with a
-        longer key than 511 bytes or without states of its own, and for values out of range, TypeError for settings of the game
-        that are neither numbers nor texts.
+        searches with graded=True. Raises OSError for a file that exists or cannot be written; ValueError for values out of
+        range and for a game with wrong symmetries, with a longer key than 511 bytes or without states of its own; TypeError for
+        settings of the game that are neither numbers nor texts.
         """
         if rules.live is not None or rules.inside is not None:
             raise ValueError(f"a knowledge base needs a game of its own kernels and without groups, not {rules}")
         if 8 * (rules.key_words + 1) > LONGEST_KEY:
             raise ValueError(f"keys of a knowledge base have at most {LONGEST_KEY} bytes, but those of {rules} have more")
+        if rules.symmetries is not None and (fault := disagreement(rules)):
+            raise ValueError(fault)
         if not 0 <= real("alpha", alpha) <= MOST_ALPHA:
             raise ValueError(f"alpha must be a number from 0 to {MOST_ALPHA:g}, not {alpha!r}")
         for name, value in (("threshold_to_learn", threshold_to_learn), ("threshold_to_play", threshold_to_play)):
@@ -210,9 +212,8 @@ class KnowledgeBase:
         places = np.searchsorted(legal, known.actions)
         visits[places], values[places] = known.visits, known.values
         action = int(known.actions[best])
-        figures: dict[str, Any] = dict.fromkeys(
-            ("playouts", "nodes", "edges", "transpositions", "depth", "workers", "bytes"), 0
-        )
+        nothing = ("playouts", "nodes", "edges", "transpositions", "depth", "workers", "bytes")
+        figures: dict[str, Any] = dict.fromkeys(nothing, 0)
         return SearchResult(
             action=action,
             actions=legal,
@@ -232,12 +233,12 @@ class KnowledgeBase:
     def seeded(self, settings: Settings, state: State) -> Settings:
         """Returns a planner's settings for a search from a position: known moves are its root's initial statistics, or, where
         nothing is known, there are none."""
-        known = self.lookup(state) if self.use == "seed" else None
+        if self.use != "seed":
+            return settings
+        known = self.lookup(state)
         if known is None and settings.initial is None:
-            return settings
+            return settings  # the same object, by which workers are kept
         seeds = None if known is None else Seeds.of(known, state.rules.actions, self.virtual)
-        if self.use == "play":
-            return settings
         return settings._replace(initial=seeds, options=settings.options._replace(has_initial=seeds is not None))
 
     def learn(self, state: State, result: SearchResult) -> int:
