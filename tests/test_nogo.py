@@ -205,7 +205,7 @@ def test_legal_moves_are_those_of_a_flood_fill_on_random_positions(seed: int) ->
             assert_same(state, position)
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(1, 8), (2, 4), (3, 3), pytest.param(3, 4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("rows", "columns"), [(1, 8), (2, 4), pytest.param(3, 3, marks=pytest.mark.slow)])
 def test_a_point_that_is_illegal_for_a_colour_stays_so(rows: int, columns: int) -> None:
     """On all boards that moves lead to, in turn or not, and after every move of either player."""
     found = {nogo_oracle.start(rows, columns).board}

@@ -82,6 +82,7 @@ def suite() -> list[Case]:
         ("knightthrough_v0", {}),
         ("pawn_whopping_v0", {}),
         ("quarto_v0", {}),
+        ("nogo_v0", {}),
         ("einstein_v0", {}),
         ("pig_v0", {}),
         ("twenty_forty_eight_v0", {}),
