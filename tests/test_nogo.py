@@ -16,7 +16,6 @@ from scipy.stats import chisquare
 from test_rules import homogeneous
 
 import ucd_envs
-from ucd_envs import pictures
 from ucd_envs.games import nogo as game
 from ucd_envs.kernels import OVER
 from ucd_envs.rng import seeded
@@ -287,6 +286,65 @@ def test_the_winning_first_moves_are_those_known(rows: int, columns: int) -> Non
     start = nogo(rows, columns).initial_state()
     winning = [action for action in start.legal_actions() if not is_won(start.after(action))]
     assert names(start, winning) == SOLVED[rows, columns]
+
+
+# Irrational moves
+
+
+def test_an_irrational_move_loses_at_once_and_is_not_put_on_the_board() -> None:
+    """[NoGo section 3]: suicide, and taking a chain; every empty point is legal, and the others are not."""
+    for text, name in ((CORNER, "A1"), (TAKING, "B1")):
+        state = drawn(text, irrational=True)
+        board = board_of(state)
+        assert state.legal_actions() == [point for point, mark in enumerate(board) if mark == "."]
+        lost = played(state, name)
+        assert (lost.over, lost.ply, lost.payoffs(), board_of(lost)) == (True, state.ply + 1, [0.0, 1.0], board)
+        assert lost.key != state.key
+        assert not played(state, "A4").over
+
+
+def test_a_player_without_a_rational_move_can_only_lose() -> None:
+    """On 1x2 Black has both points, and after A1 White has only the other one."""
+    state = played(nogo(1, 2, irrational=True).initial_state(), "A1")
+    assert (state.player, state.legal_actions(), legal_for(played(nogo(1, 2).initial_state(), "A1"), 1)) == (1, [1], [])
+    assert (played(state, "B1").over, played(state, "B1").payoffs()) == (True, [1.0, 0.0])
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(2, 3), (1, 5), (4, 4), (9, 9)])
+def test_irrational_games_are_games_by_the_rules_and_one_move_against_them(rows: int, columns: int) -> None:
+    """Side by side with the oracle."""
+    choice, rules = random.Random(14), nogo(rows, columns, irrational=True)
+    for _ in range(30):
+        state, position = rules.initial_state(), nogo_oracle.start(rows, columns)
+        while not state.over:
+            empty = [point for point, mark in enumerate(position.board) if mark == "."]
+            assert state.legal_actions() == empty
+            rational = [point for point in empty if position.is_legal(point, position.mover)]
+            action = choice.choice(rational if rational and choice.random() < 0.9 else empty)
+            state = state.after(action)
+            if action in rational:
+                position = position.after(action)
+            assert (state.over, board_of(state)) == (action not in rational, position.board)
+        assert state.payoffs()[position.mover] == 0
+
+
+@pytest.mark.parametrize("playouts", PLAYOUTS)
+def test_a_playout_without_a_rational_move_ends_with_any_empty_point(playouts: str) -> None:
+    """At the end of a game by the rules with three empty points."""
+    ends = (position for state, position in games(3, 3, 16) if state.over)
+    board = next(position.board for position in ends if position.board.count(".") == 3)
+    black, white = ([point for point, mark in enumerate(board) if mark == wanted] for wanted in STONES)
+    rules = nogo(3, 3, irrational=True, playouts=playouts)
+    state = rules.initial_state()
+    for ply in range(6):
+        state = state.after((black, white)[ply % 2][ply // 2])
+    array, trace, rng, counts = state.array(), np.empty(9, np.int32), seeded(15), Counter()
+    for _ in range(600):
+        array[:] = np.frombuffer(state.data, np.uint8)
+        assert rules.kernels.playout(rules.config, array, rng, trace) == 1
+        counts[trace[0] & 0xFFFF] += 1
+    assert set(counts) == set(state.legal_actions())
+    assert chisquare(list(counts.values())).pvalue > 1e-4
 
 
 # Playouts

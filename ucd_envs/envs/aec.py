@@ -91,7 +91,7 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         self._draw()
         self._is_reset = True
         self._begin()
-        self._select()
+        self.agent_selection = self._first_agent()
 
     def step(self, action: int | None) -> None:
         """Plays a move of the selected agent. Raises ValueError, and changes nothing, for an illegal action."""
@@ -159,7 +159,7 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         if state.ending is not None:
             self._restore_ending(state.ending)
         else:
-            self._select()
+            self.agent_selection = self._first_agent()
 
     def clone(self) -> BoardEnv:
         """Returns an independent environment in the same state, with its own spaces. Mode "human" is not copied, so that
@@ -245,13 +245,12 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._skip_agent_selection: str | None = None
 
-    def _select(self) -> None:
-        """Selects the agent to move, or ends a game that is over."""
+    def _first_agent(self) -> str:
+        """Returns the agent to move. In a game that is over, ends it and returns the first one."""
         player = self._player()
         if player == OVER:
             self._end(0)
-        else:
-            self.agent_selection = self.possible_agents[player]
+        return self.possible_agents[max(player, 0)]
 
     def _end(self, selected: int) -> None:
         payoffs = np.zeros(self.rules.players)

@@ -194,7 +194,7 @@ def is_playable(config, state, action):
     p = np.uint64(c.point[np.uint64(action)])
     if s.player < 0 or s.colour[p] != EMPTY:
         return False
-    return queues.is_free(s, p, s.player) or not queues.any_free(s, s.player)
+    return queues.is_free(s, p, s.player) or queues.free_end(s, s.player) == U0
 
 
 @kernel(PLAYOUT)
