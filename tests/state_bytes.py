@@ -38,7 +38,7 @@ GAMES = (
     ("go", {"size": 9, "ko": "positional", "mercy": 20}),
     ("nogo", {"size": 5}),
     ("nogo", {"rows": 4, "columns": 3, "irrational": True}),
-    ("nogo", {"size": 9, "playouts": "points"}),
+    ("nogo", {"size": 9, "generation": "points"}),
     ("pentago", {}),
     ("pentago", {"after_rotation": True}),
     ("quarto", {}),

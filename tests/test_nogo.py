@@ -23,7 +23,7 @@ from ucd_envs.rules import Rules, State
 from ucd_envs.structs import fields
 from ucd_planners import uct
 
-PLAYOUTS = ("queue", "points", "search")
+GENERATIONS = ("queue", "points", "search")
 BOARDS = [(1, 2), (1, 19), (19, 1), (2, 2), (3, 3), (4, 8), (8, 8), (9, 9), (11, 11), (12, 12), (19, 19)]
 """Sizes around the limits of machine words, and the smallest and the largest."""
 
@@ -328,13 +328,13 @@ def test_irrational_games_are_games_by_the_rules_and_one_move_against_them(rows:
         assert state.payoffs()[position.mover] == 0
 
 
-@pytest.mark.parametrize("playouts", PLAYOUTS)
-def test_a_playout_without_a_rational_move_ends_with_any_empty_point(playouts: str) -> None:
+@pytest.mark.parametrize("generation", GENERATIONS)
+def test_a_playout_without_a_rational_move_ends_with_any_empty_point(generation: str) -> None:
     """At the end of a game by the rules with three empty points."""
     ends = (position for state, position in games(3, 3, 16) if state.over)
     board = next(position.board for position in ends if position.board.count(".") == 3)
     black, white = ([point for point, mark in enumerate(board) if mark == wanted] for wanted in STONES)
-    rules = nogo(3, 3, irrational=True, playouts=playouts)
+    rules = nogo(3, 3, irrational=True, generation=generation)
     state = rules.initial_state()
     for ply in range(6):
         state = state.after((black, white)[ply % 2][ply // 2])
@@ -394,13 +394,13 @@ ROUGH = "B2 D2 C3 B3 A3 D4 C1 A4"
 
 
 @pytest.mark.parametrize("irrational", [False, True])
-@pytest.mark.parametrize("playouts", PLAYOUTS)
+@pytest.mark.parametrize("generation", GENERATIONS)
 @pytest.mark.parametrize(("rows", "columns", "moves"), [(2, 4, ""), (3, 3, ""), (4, 4, ROUGH)])
 def test_playouts_end_on_each_board_as_often_as_uniform_moves_do(
-    rows: int, columns: int, moves: str, playouts: str, irrational: bool
+    rows: int, columns: int, moves: str, generation: str, irrational: bool
 ) -> None:
     """All kinds have the exact distribution of boards, winners and lengths at the end."""
-    rules = nogo(rows, columns, playouts=playouts, irrational=irrational)
+    rules = nogo(rows, columns, generation=generation, irrational=irrational)
     state, rng, counts = played(rules.initial_state(), moves), seeded(11), Counter()
     trace, start = np.empty(rules.max_plies, np.int32), state.array()
     array = start.copy()
@@ -427,10 +427,10 @@ def slow_games(rows: int, columns: int) -> list[tuple[bool, int]]:
     return [(winner == 1, len(moves) // 2) for winner, moves in found]
 
 
-@pytest.mark.parametrize("playouts", PLAYOUTS)
+@pytest.mark.parametrize("generation", GENERATIONS)
 @pytest.mark.parametrize(("rows", "columns"), [(9, 9), (5, 8)])
-def test_playouts_are_won_as_often_and_as_long_as_the_oracles_random_games(rows: int, columns: int, playouts: str) -> None:
-    rules, rng, ours, out = nogo(rows, columns, playouts=playouts), seeded(12), [], np.empty(2)
+def test_playouts_are_won_as_often_and_as_long_as_the_oracles_random_games(rows: int, columns: int, generation: str) -> None:
+    rules, rng, ours, out = nogo(rows, columns, generation=generation), seeded(12), [], np.empty(2)
     start = rules.initial_state().array()
     for _ in range(3000):
         array = start.copy()

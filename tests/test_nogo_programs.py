@@ -163,10 +163,10 @@ def test_a_record_of_nogo_is_no_record_of_go() -> None:
 def test_an_engine_loads_a_record_and_keeps_its_own_choices(tmp_path: Path) -> None:
     path = tmp_path / "game.sgf"
     path.write_text(TOURNAMENT.format(""))
-    engine = talk(irrational=True, playouts="points")
+    engine = talk(irrational=True, generation="points")
     engine.text(f"loadsgf {path}")
     assert engine.stones() == {"E5": "X", "E1": "O", "J9": "X"}
-    wanted = {"rows": 9, "columns": 9, "irrational": True, "playouts": "points"}
+    wanted = {"rows": 9, "columns": 9, "irrational": True, "generation": "points"}
     assert engine.engine.board.rules.settings == wanted
     engine.text("clear_board")
     assert engine.engine.board.rules.settings == wanted

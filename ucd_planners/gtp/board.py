@@ -15,7 +15,7 @@ from ucd_envs.rules import Rules, State
 from ucd_planners.gtp.protocol import GTPError
 
 PASS = "pass"
-UNTOLD = ("komi", "ko", "suicide", "max_plies", "mercy", "swap", "irrational", "playouts")
+UNTOLD = ("komi", "ko", "suicide", "max_plies", "mercy", "swap", "irrational", "generation")
 """Settings that a record need not tell."""
 
 
