@@ -21,7 +21,7 @@ from ucd_envs.kernels import OVER
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State
 from ucd_envs.structs import fields
-from ucd_planners import uct
+from ucd_planners import Planner, ucd, uct
 
 GENERATIONS = ("queue", "points", "search")
 BOARDS = [(1, 2), (1, 19), (19, 1), (2, 2), (3, 3), (4, 8), (8, 8), (9, 9), (11, 11), (12, 12), (19, 19)]
@@ -286,6 +286,30 @@ def test_the_winning_first_moves_are_those_known(rows: int, columns: int) -> Non
     start = nogo(rows, columns).initial_state()
     winning = [action for action in start.legal_actions() if not is_won(start.after(action))]
     assert names(start, winning) == SOLVED[rows, columns]
+
+
+@pytest.mark.parametrize("irrational", [False, True])
+@pytest.mark.parametrize("planner", [uct(playouts=3000, seed=1), ucd(1, 0, 1, playouts=3000, seed=1)], ids=str)
+def test_a_search_finds_the_only_winning_move(planner: Planner, irrational: bool) -> None:
+    """F08: the centre of 1x7."""
+    assert planner.act(nogo(1, 7, irrational=irrational).initial_state()) == 3
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"size": 0}, ValueError, "size must be from 1 to 19, not 0"),
+        ({"columns": 20}, ValueError, "columns must be from 1 to 19, not 20"),
+        ({"rows": 2.5}, TypeError, "rows must be a whole number from 1 to 19, not 2.5"),
+        ({"irrational": 1}, TypeError, "irrational must be True or False, not 1"),
+        ({"generation": "list"}, ValueError, "generation must be one of queue, points, search, not 'list'"),
+    ],
+    ids=str,
+)
+def test_other_settings_are_refused(settings: dict[str, object], error: type[Exception], message: str) -> None:
+    """B035."""
+    with pytest.raises(error, match=rf"\A{message}\Z"):
+        ucd_envs.make_rules("nogo", **settings)
 
 
 # Irrational moves
