@@ -21,10 +21,8 @@ from __future__ import annotations
 import numpy as np
 
 from ucd_envs.boards.chains import (
-    BLACK,
     BORDER,
     CELLS,
-    EDGE,
     EMPTY,
     FLAG,
     MANY,
@@ -72,12 +70,12 @@ def clear(s, points, cells):
     for i in range(CELLS):
         s.queue[0, i] = s.queue[1, i] = points[i]
     for i in range(cells):
-        p = np.uint64(points[i])
-        s.colour[p] = EMPTY
-        s.place[0, p] = s.place[1, p] = i
+        point = np.uint64(points[i])
+        s.colour[point] = EMPTY
+        s.place[0, point] = s.place[1, point] = i
     for i in range(cells):
-        p = np.uint64(points[i])
-        s.around[p] = around(s, p)
+        point = np.uint64(points[i])
+        s.around[point] = around(s, point)
     s.left[0] = s.left[1] = cells
 
 
@@ -191,23 +189,19 @@ def drop(s, p, player):
 
 
 @kernel()
-def any_free(s, player):
-    """Returns whether any point is free for a player."""
-    for i in range(s.left[player]):
-        if is_free(s, np.uint64(s.queue[player, i]), player):
-            return True
-    return False
+def free_end(s, player):
+    """Returns the length of a player's queue without the points at its end that are not free."""
+    left = s.left[player]
+    while left > U0 and not is_free(s, np.uint64(s.queue[player, left - U1]), player):
+        left -= U1
+    return left
 
 
 @kernel()
 def may_move(s, player):
-    """Returns the same as `any_free`. Drops points that are not from the end of its queue."""
-    player = np.uint64(player)
-    left = s.left[player]
-    while left > U0 and not is_free(s, np.uint64(s.queue[player, left - U1]), player):
-        left -= U1
-    s.left[player] = left
-    return left > U0
+    """Returns whether any point is free for a player. Drops points that are not from the end of its queue."""
+    s.left[player] = free_end(s, player)
+    return s.left[player] > U0
 
 
 @kernel()
@@ -251,7 +245,7 @@ def is_whole(s, points, cells, player):
             return False
     for i in range(cells):
         p = np.uint64(points[i])
-        i = np.uint64(s.place[player, p])
-        if s.colour[p] == EMPTY and is_free(s, p, player) and (i >= left or np.uint64(s.queue[player, i]) != p):
+        place = np.uint64(s.place[player, p])
+        if s.colour[p] == EMPTY and is_free(s, p, player) and (place >= left or s.queue[player, place] != p):
             return False
     return True

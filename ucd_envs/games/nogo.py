@@ -9,19 +9,18 @@ Moves    row * columns + column, row 0 being line 1 at the bottom, written as Go
 Source   the rules of the tournament at BIRS 2011 (webdocs.cs.ualberta.ca/~mmueller/nogo/rules.html); queues of moves
          [NoGo section 3].
 
-choice      here                                                     elsewhere
-irrational  False: only moves by the rules are legal;                [NoGo section 3]: before its move generation, every empty
-            True: every empty point may be played, and a player      point is expanded
-            who captures or leaves a chain without a liberty loses
-            at once. The stone is not put on the board
-first       Black                                                    some books of combinatorial game theory: either player
+choice      here                                                           elsewhere
+irrational  False: only moves by the rules are legal;                      [NoGo section 3]: without its move generation
+            True: every empty point may be played, and a player who takes  every empty point is expanded
+            a chain's last liberty loses at once. That stone is not put
+            on the board
 
 Playouts draw uniformly from the points that are legal by the rules. With `irrational` a player who has none loses by a stone
-on an empty point, drawn uniformly. `playouts` tells how these points are found, which changes no probability:
+on an empty point, drawn uniformly. `generation` tells how these points are found, which changes no probability:
 
 "queue"     by drawing from a queue of the player's points, which loses each point that is found illegal (`boards.queues`)
 "points"    by testing every empty point at every move
-"search"    in the same way, with a search for a liberty of every chain beside the point instead of counts of liberties
+"search"    in the same way, but instead of counts of liberties by a search of every chain beside the point for one
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ from ucd_envs.settings import boolean, integer, shown
 from ucd_envs.structs import configuration, fields, record, stack_array
 
 U32, ACTION = np.uint64(32), np.dtype(np.int32)
-PLAYOUTS = ("queue", "points", "search")
+GENERATIONS = ("queue", "points", "search")
 
 CONFIG = record(
     *((name, np.int32) for name in ("rows", "columns", "cells", "irrational")),
@@ -194,7 +193,7 @@ def is_playable(config, state, action):
     p = np.uint64(c.point[np.uint64(action)])
     if s.player < 0 or s.colour[p] != EMPTY:
         return False
-    return queues.is_free(s, p, s.player) or not queues.any_free(s, s.player)
+    return queues.is_free(s, p, s.player) or queues.free_end(s, s.player) == U0
 
 
 @kernel(PLAYOUT)
@@ -300,27 +299,27 @@ def plain_playout(config, state, rng, trace, search):
 
 
 def rules(
-    size: int = 9, rows: int | None = None, columns: int | None = None, irrational: bool = False, playouts: str = "queue"
+    size: int = 9, rows: int | None = None, columns: int | None = None, irrational: bool = False, generation: str = "queue"
 ) -> Rules:
     """NoGo on `rows` x `columns` points (each 1 to 19, by default `size`); the top of this file explains the choices.
 
-    irrational: whether a player may make a move against the rules and lose; playouts: "queue", "points" or "search", how
+    irrational: whether a player may make a move against the rules and lose; generation: "queue", "points" or "search", how
     playouts find their moves. Raises TypeError or ValueError for other values.
     """
     size = integer("size", size, 1, SIDE)
     rows = size if rows is None else integer("rows", rows, 1, SIDE)
     columns = size if columns is None else integer("columns", columns, 1, SIDE)
     cells, irrational = rows * columns, boolean("irrational", irrational)
-    if playouts not in PLAYOUTS:
-        raise ValueError(f"playouts must be one of {', '.join(PLAYOUTS)}, not {shown(playouts)}")
-    chosen = (playout, playout_of_points, playout_by_search)[PLAYOUTS.index(playouts)]
+    if generation not in GENERATIONS:
+        raise ValueError(f"generation must be one of {', '.join(GENERATIONS)}, not {shown(generation)}")
+    chosen = (playout, playout_of_points, playout_by_search)[GENERATIONS.index(generation)]
 
     def action_named(state: State, text: str) -> int:
         return points.point_named(text, rows, columns)
 
     return Rules(
         name="nogo_v0",
-        settings={"rows": rows, "columns": columns, "irrational": irrational, "playouts": playouts},
+        settings={"rows": rows, "columns": columns, "irrational": irrational, "generation": generation},
         players=2,
         actions=cells,
         max_plies=cells,
@@ -344,7 +343,8 @@ def rules(
 
 
 EXAMPLES: tuple[dict[str, Any], ...] = (
-    *({"size": 2}, {"size": 3, "irrational": True}, {"rows": 1, "columns": 7}, {"rows": 5, "columns": 4, "playouts": "points"}),
-    *({"size": 5, "irrational": True, "playouts": "search"}, {"size": 8}, {}, {"size": 19}),
+    *({"size": 2}, {"size": 3, "irrational": True}, {"rows": 1, "columns": 7}),
+    *({"rows": 5, "columns": 4, "generation": "points"}, {"size": 5, "irrational": True, "generation": "search"}),
+    *({"size": 8}, {}, {"size": 19}),
 )
 """Configurations for the shared tests."""
