@@ -53,7 +53,7 @@ def widely_used() -> list[Callable[[], Any]]:
     games = (
         *("go", "hex", "einstein", "twenty_forty_eight", "havannah", "connect_four", "leftright", "pig", "tic_tac_toe"),
         *("breakthrough", "capture_the_king", "othello", "merrills", "pentago", "quarto", "crisscross", "pawn_whopping"),
-        "knightthrough",
+        *("knightthrough", "nogo"),
     )
     planners = (ucd_planners.cmc, ucd_planners.update_all, ucd_planners.rave, ucd_planners.ucd)
     return [*(partial(ucd_envs.make_rules, game) for game in games), *(partial(search, planner) for planner in planners)]

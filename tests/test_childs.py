@@ -289,6 +289,7 @@ def test_a_planner_picks_a_group_of_the_game_and_answers_with_a_move(text: str) 
 
 
 @pytest.mark.parametrize("name", ["uct0", "uct2"])
+@pytest.mark.sweep(2)
 def test_overlapping_groups_lower_the_error_where_they_hold_winning_moves(name: str) -> None:
     """On 30 games with 10 searches each. One group holds five of ten moves, at a bias of 100 as many right ones as there are
     and at 0 none, the other one all [Childs section 4]."""

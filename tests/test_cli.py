@@ -356,6 +356,7 @@ def test_games_lists_every_game_with_its_settings(capsys: pytest.CaptureFixture[
         "knightthrough_v0 rows=8, columns=8, filled=None, elimination=True",
         "leftright_v0 steps=300",
         "merrills_v0 tournament=False",
+        "nogo_v0 size=9, rows=None, columns=None, irrational=False, generation='queue'",
         "othello_v0 size=8, payoff='win', start='crossed'",
         "p_game_v0 branching=2, depth=20, seed=0, dag_combination=0, groups=1, group_size=0, group_bias=0, overlap=False",
         "pawn_whopping_v0 rows=8, columns=8, corrected=False",

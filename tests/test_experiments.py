@@ -258,7 +258,7 @@ def rows_with(name: str, percent: float | None) -> list[Row]:
 
 @pytest.mark.parametrize("name", MODULES)
 @pytest.mark.parametrize("percent", [60.0, None])
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 def test_a_picture_is_svg(name: str, percent: float | None, tmp_path: Path) -> None:
     picture.save(experiment_named(name).draw(rows_with(name, percent)), tmp_path / "picture.svg")
     assert ElementTree.parse(tmp_path / "picture.svg").getroot().tag == "{http://www.w3.org/2000/svg}svg"
@@ -433,6 +433,7 @@ def test_a_run_that_is_killed_again_and_again_ends_with_the_same_table(whole_run
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.sweep(2)
 def test_ctrl_c_tells_what_there_is_and_the_same_command_goes_on(jobs: str, whole_run: Path, tmp_path: Path) -> None:
     """40 games of each of 73 settings were asked for; 2 of each, as in the run to compare with, are quicker to go on with."""
     with process(*words(tmp_path, "--jobs", jobs, games=40)) as run:

@@ -57,6 +57,7 @@ def test_random_games_are_the_oracles(rows: int, columns: int, games: int, ko: s
 
 @pytest.mark.parametrize("suicide", [False, True])
 @pytest.mark.parametrize("ko", ["positional", "situational"])
+@pytest.mark.sweep(2)
 def test_superko_matters_in_random_games(ko: str, suicide: bool) -> None:
     """The comparison with the oracle is not empty: moves that only superko forbids come up in games of 3x3 and 4x4."""
     for size in (3, 4):

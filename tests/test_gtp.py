@@ -365,7 +365,8 @@ def test_a_finished_game_of_go_has_passes_only() -> None:
 def test_a_finished_game_of_hex_has_no_moves() -> None:
     talk = Talk("hex", {"size": 1})
     assert talk.text("genmove b") == "a1"
-    assert talk.refused("genmove w") == "the game is over"
+    assert talk.refused("genmove b") == "the game is over"
+    assert talk.text("genmove w") == "resign"
     assert talk.refused("play w a1") == "illegal move"
     assert talk.text("final_score") == "B+"
 

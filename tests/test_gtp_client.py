@@ -545,7 +545,7 @@ def test_a_resignation_is_written_down(tmp_path: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--game", "tic_tac_toe"], "only Go and Hex are written as SGF, not tic_tac_toe_v0"),
+        (["--game", "tic_tac_toe"], "only Go, NoGo and Hex are written as SGF, not tic_tac_toe_v0"),
         (["--game", "hex", "--size", "3"], "the folder {file}/x cannot be made: Not a directory"),
     ],
 )

@@ -674,6 +674,7 @@ def test_no_opening_wins_when_the_opponents_sides_are_nearer(rows: int, columns:
     assert winning_moves(rules.initial_state(), prune) == []
 
 
+@pytest.mark.slow
 def test_thirteen_openings_of_5x5_win() -> None:
     """F03: the map of all 25, drawn as it is published."""
     expected = """

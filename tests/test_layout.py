@@ -29,7 +29,7 @@ INTERFACE = {
 }
 SHARED = (
     *("bits", "chains", "chess", "discs", "forward", "hexagon", "levels", "lines", "men", "mills", "plus", "properties"),
-    *("quadrants", "rings", "rows", "sums", "tiles"),
+    *("quadrants", "queues", "rings", "rows", "sums", "tiles"),
 )
 BOARDS = {"ucd_envs.boards", *(f"ucd_envs.boards.{name}" for name in SHARED)}
 """What games of one kind share; it knows no game."""

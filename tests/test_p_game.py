@@ -368,7 +368,7 @@ def test_with_overlap_the_last_group_has_all_moves(groups: int, size: int) -> No
 def winning_in_groups(bias: int) -> list[tuple[list[bool], list[bool]]]:
     """For each state above the leaves of some games: the grouped moves and the others, whether each is a best one."""
     found = []
-    for seed in range(8):
+    for seed in range(4):
         for state in states(root(**GROUPED, group_bias=bias, seed=seed)):
             if not state.over:
                 best = [action in correct_moves(state) for action in state.legal_actions()]
@@ -428,7 +428,7 @@ def test_groupings_with_other_parameters_have_other_names() -> None:
     "settings", [{"depth": 8}, {"depth": 8, "dag_combination": 20}, {"branching": 4, "depth": 4, "dag_combination": 40}]
 )
 @pytest.mark.parametrize("planner", ["uct", "uct1", "uct2", "uct3"])
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 def test_a_long_search_finds_a_correct_move(planner: str, settings: dict[str, int]) -> None:
     """The error falls towards 0: of ten games where some move is wrong, after 100,000 playouts all moves are correct."""
     searched = 0

@@ -232,7 +232,7 @@ def test_names_in_a_wrong_encoding_do_not_keep_a_game_from_being_read(encoding: 
         ("go", [81, 81, 0], {}, r"move 3 \(action 0\) is not legal: the game is over"),
         ("go", [82], {}, r"move 1 \(action 82\) is not legal: the point is taken, in ko, or without a liberty"),
         ("hex", [3], {"comments": ["a", "b"]}, "there are 2 comments, but only 1 moves"),
-        ("tic_tac_toe", [3], {}, "only Go and Hex are written as SGF, not tic_tac_toe_v0"),
+        ("tic_tac_toe", [3], {}, "only Go, NoGo and Hex are written as SGF, not tic_tac_toe_v0"),
     ],
 )
 def test_what_is_no_game_is_not_written(name: str, actions: list[int], options: dict[str, Any], message: str) -> None:
@@ -382,7 +382,10 @@ def test_stones_before_the_start_of_hex_are_its_opening() -> None:
         ("(;SZ[9];B[aa]", "this is no SGF: unexpected end of SGF data"),
         ("(;SZ[9];B[aa", "this is no SGF: unexpected end of SGF data"),
         ("(;SZ[9]B)", "this is no SGF: property with no values"),
-        ("(;GM[6])", r"this is a record of another game: GM\[6\] instead of GM\[1\] \(go\) or GM\[11\] \(hex\)"),
+        (
+            "(;GM[6])",
+            r".* another game: GM\[6\] instead of GM\[1\] \(go\) or GM\[11\] \(hex\) or GM\[1\] \(nogo\)",
+        ),
         ("(;GM[x])", "GM cannot be read: 'x'"),
         ("(;SZ[x])", "SZ is 'x', no size of a board such as '9', or '9:13' for 9 columns and 13 rows"),
         ("(;SZ[20])", "rows must be from 2 to 19, not 20"),
@@ -444,7 +447,7 @@ def test_a_record_of_another_game_is_refused(text: str, game: str, number: int, 
 
 
 def test_a_game_that_is_not_known_is_not_asked_for() -> None:
-    with pytest.raises(ValueError, match=r"\Agame must be one of go, hex, not 'chess'\Z"):
+    with pytest.raises(ValueError, match=r"\Agame must be one of go, hex, nogo, not 'chess'\Z"):
         sgf.load("(;SZ[9])", game="chess")
 
 

@@ -215,7 +215,7 @@ def followed(start: State, selection: Any, playouts: int, looks: set[int], **opt
 @every_selection
 def test_every_value_and_every_stop_is_that_of_the_formulas(selection: Any) -> None:
     """In random graphs for one, two and three players, looked at after each simulation."""
-    starts = [start for seed in range(3) for start in random_games(seed, plies=4, width=3)]
+    starts = [start for seed in range(2) for start in random_games(seed, plies=4, width=3)]
     logs = [followed(start, selection, 60, set(range(61))) for start in starts]
     assert all(log.stops for log in logs)
     if isinstance(selection, StopAndCorrect):

@@ -27,6 +27,7 @@ SEATED = {
     "Hex-v0": "hex_v0",
     "Knightthrough-v0": "knightthrough_v0",
     "Merrills-v0": "merrills_v0",
+    "NoGo-v0": "nogo_v0",
     "Othello-v0": "othello_v0",
     "PawnWhopping-v0": "pawn_whopping_v0",
     "Pentago-v0": "pentago_v0",

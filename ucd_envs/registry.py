@@ -40,8 +40,8 @@ MOST_BYTES = 2**29
 
 OWN_GAMES = (
     *("breakthrough_v0", "capture_the_king_v0", "connect_four_v0", "crisscross_v0", "einstein_v0", "go_v0", "havannah_v0"),
-    *("hex_v0", "knightthrough_v0", "leftright_v0", "merrills_v0", "othello_v0", "p_game_v0", "pawn_whopping_v0", "pentago_v0"),
-    *("pig_v0", "quarto_v0", "tic_tac_toe_v0", "twenty_forty_eight_v0"),
+    *("hex_v0", "knightthrough_v0", "leftright_v0", "merrills_v0", "nogo_v0", "othello_v0", "p_game_v0", "pawn_whopping_v0"),
+    *("pentago_v0", "pig_v0", "quarto_v0", "tic_tac_toe_v0", "twenty_forty_eight_v0"),
 )
 
 _builders: dict[str, Builder | str] = {name: f"ucd_envs.games.{name.rpartition('_v')[0]}" for name in OWN_GAMES}

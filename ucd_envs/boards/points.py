@@ -46,14 +46,19 @@ def action_name(action: int, rows: int, columns: int) -> str:
 
 def action_named(text: str, rows: int, columns: int) -> int:
     """Returns the action of a point or a pass, in upper or lower case. Raises ValueError for any other text."""
-    return rows * columns if text.lower() == "pass" else point_named(text, rows, columns)
+    if text.lower() == "pass":
+        return rows * columns
+    try:
+        return point_named(text, rows, columns)
+    except ValueError as error:
+        raise ValueError(f"{error}, or pass") from None
 
 
 def point_named(text: str, rows: int, columns: int) -> int:
     """Returns the action of a point such as "J9" or "j9". Raises ValueError for any other text."""
     column, line = LETTERS.find(text[:1].upper() or "I"), text[1:]
     if not 0 <= column < columns or not (line.isascii() and line.isdecimal()) or not 1 <= int(line) <= rows:
-        raise ValueError(f"{text!r} is no point of this board: expected A1 to {point_name(rows - 1, columns - 1)}, or pass")
+        raise ValueError(f"{text!r} is no point of this board: expected A1 to {point_name(rows - 1, columns - 1)}")
     return (int(line) - 1) * columns + column
 
 

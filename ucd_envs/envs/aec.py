@@ -81,7 +81,7 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Starts a game, or with options={"state": state} goes on from a state. The seed fixes the outcomes of chance. Other
-        options are ignored. Raises as `restore_state` does."""
+        options are ignored. A game without a first move is over at once. Raises as `restore_state` does."""
         if seed is not None:
             self._rng = seeded(seed)
         if options and "state" in options:
@@ -91,7 +91,7 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         self._draw()
         self._is_reset = True
         self._begin()
-        self.agent_selection = self.possible_agents[self._player()]
+        self.agent_selection = self._first_agent()
 
     def step(self, action: int | None) -> None:
         """Plays a move of the selected agent. Raises ValueError, and changes nothing, for an illegal action."""
@@ -156,13 +156,10 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         self._draw()
         self._is_reset = True
         self._begin()
-        player = self._player()
         if state.ending is not None:
             self._restore_ending(state.ending)
-        elif player == OVER:
-            self._end(0)
         else:
-            self.agent_selection = self.possible_agents[player]
+            self.agent_selection = self._first_agent()
 
     def clone(self) -> BoardEnv:
         """Returns an independent environment in the same state, with its own spaces. Mode "human" is not copied, so that
@@ -247,6 +244,13 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._skip_agent_selection: str | None = None
+
+    def _first_agent(self) -> str:
+        """Returns the agent to move. In a game that is over, ends it and returns the first one."""
+        player = self._player()
+        if player == OVER:
+            self._end(0)
+        return self.possible_agents[max(player, 0)]
 
     def _end(self, selected: int) -> None:
         payoffs = np.zeros(self.rules.players)

@@ -15,11 +15,15 @@ from typing import Any
 
 from ucd_envs.formats.parsing import SHOWN, Node, real_from, whole_from
 
-GAMES = {"go": 1, "hex": 11}
-"""The number of a game in GM."""
+GAMES = {"go": 1, "hex": 11, "nogo": 1}
+"""The number of a game in GM. Programs write NoGo as Go, since its moves are moves of Go."""
 OWN = "UCD"
-OWN_SETTINGS = {"go": ("max_plies", "mercy"), "hex": ("swap",)}
+OWN_SETTINGS = {"go": ("max_plies", "mercy"), "hex": ("swap",), "nogo": ("irrational",)}
 """Settings without an SGF property, written as a property of our own."""
+SWITCHES = ("irrational", "swap")
+"""Those of them that are 0 or 1."""
+NOGO = "NoGo"
+"""The rules in RU that tell NoGo from Go."""
 SUICIDE = re.compile(r"sui1|^nz|new.?zealand|^goe|\bing\b|tromp", re.IGNORECASE)
 SUPERKO = re.compile("ko(positional|situational)", re.IGNORECASE)
 CHINESE = re.compile(r"chinese|^cn\b|中国|中國", re.IGNORECASE)
@@ -36,16 +40,19 @@ def game_of(root: Node, wanted: str | None) -> str:
     if wanted is not None and wanted not in GAMES:
         raise ValueError(f"game must be one of {', '.join(GAMES)}, not {wanted!r}")
     number = root.value("GM", whole_from, GAMES[wanted or "go"])
-    game = next((name for name, known in GAMES.items() if known == number), "")
-    if not game or wanted not in (None, game):
-        expected = " or ".join(f"GM[{GAMES[name]}] ({name})" for name in GAMES if wanted in (None, name))
+    is_nogo = root.text("RU").strip().lower() == NOGO.lower()
+    games = [name for name, known in GAMES.items() if known == number and name == (wanted or name)]
+    if not games:
+        expected = " or ".join(f"GM[{known}] ({name})" for name, known in GAMES.items() if name == (wanted or name))
         raise ValueError(f"this is a record of another game: GM[{str(number)[:SHOWN]}] instead of {expected}")
-    return game
+    if games == ["go"] and is_nogo:
+        raise ValueError(f"this is a record of another game: RU[{NOGO}], no rules of Go")
+    return games[-1] if is_nogo else games[0]
 
 
 def sides(root: Node, game: str) -> dict[str, int]:
     """Returns rows and columns of the board."""
-    text = next(iter(root.texts("SZ")), "19" if game == "go" else "")
+    text = next(iter(root.texts("SZ")), "19" if GAMES[game] == 1 else "")
     size = re.fullmatch(r"([0-9]{1,3})(?::([0-9]{1,3}))?", text.strip())
     if size is None:
         raise ValueError(f"SZ is {text[:SHOWN]!r}, no size of a board such as '9', or '9:13' for 9 columns and 13 rows")
@@ -81,7 +88,7 @@ def own_settings(root: Node, game: str) -> dict[str, Any]:
         name, _, value = text.partition("=")
         if name not in OWN_SETTINGS[game] or not re.fullmatch("[0-9]{1,6}", value):
             raise ValueError(f"{OWN} cannot be read: {text[:SHOWN]!r}")
-        found[name] = int(value) != 0 if name == "swap" else int(value)
+        found[name] = int(value) != 0 if name in SWITCHES else int(value)
     return found
 
 

@@ -1,4 +1,4 @@
-"""A record of Go or Hex while it is read: the rules with their first position, and the moves from there on."""
+"""A record of Go, NoGo or Hex while it is read: the rules with their first position, and the moves from there on."""
 
 from __future__ import annotations
 
@@ -77,7 +77,10 @@ class Reading:
         board = dict(sorted(board.items())) if self.game == "go" else board
         black, white = ([self._name(cell) for cell, player in board.items() if player == side] for side in (0, 1))
         found: dict[str, Any] = {name: self.empty.settings[name] for name in ("rows", "columns")}
-        if self.game == "hex" and first == len(black) - len(white):
+        if self.game == "nogo":
+            if board or first:
+                raise ValueError("a game of NoGo begins on an empty board with Black to move, and nobody skips a turn")
+        elif self.game == "hex" and first == len(black) - len(white):
             pairs = zip(black, [*white, ""][: len(black)], strict=True)
             found["opening"] = " ".join(name for pair in pairs for name in pair if name)
         else:
@@ -130,6 +133,8 @@ class Reading:
     def _move(self, number: int, letter: str, text: str, comment: str) -> None:
         """Plays a move with its number in the file. Raises ValueError for an illegal one."""
         player, name = self.seats[letter], repr(text[:SHOWN])
+        if self.game == "nogo" and self.state.over and text.strip() in PASSES and not self.strict:
+            return
         try:
             if self.pending is not None and self.pending != standing(self.state):
                 self.begin(self.pending, player)
@@ -201,6 +206,8 @@ class Reading:
             square = self.empty.settings["rows"] == self.empty.settings["columns"]
             kept = "swap" in left and square and not swaps
             return ({} if kept else {"swap": swaps}) | facts.own_settings(self.root, "hex")
+        if self.game == "nogo":
+            return facts.own_settings(self.root, "nogo")
         found = facts.rules_of_go(self.root)
         stated = any(text.strip() for text in self.root.texts("KM"))
         if "komi" not in settings and (stated or "komi" not in left):

@@ -1,6 +1,7 @@
-"""A record of Go or Hex as SGF text, parsed and written by sgfmill.
+"""A record of Go, NoGo or Hex as SGF text, parsed and written by sgfmill.
 
-A record is the main line of the first game of a file.
+A record is the main line of the first game of a file. One of NoGo looks like one of Go and is marked by RU[NoGo], or read so
+by game="nogo". It begins on an empty board with Black, no turn is skipped, and komi and passes after its end are left out.
 
 property     Go, GM[1]                                         Hex, GM[11]
 SZ           9, or 9:13 for columns:rows; 19 where missing     11, or 11:9
@@ -33,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from ucd_envs.formats import facts
-from ucd_envs.formats.facts import GAMES, OWN
+from ucd_envs.formats.facts import GAMES, NOGO, OWN
 from ucd_envs.formats.parsing import main_line, sgfmill_grammar
 from ucd_envs.formats.reading import TOLD, Reading
 from ucd_envs.formats.record import Record, after_move
@@ -52,11 +53,11 @@ def load(
 ) -> Record:
     """Returns the game in SGF text, in the bytes of a file or in the file at a Path, or its first `stop` written moves.
 
-    `game` is "go" or "hex", for text without GM or to accept no other game. `settings` of the game, such as ko="positional",
-    take precedence over the record, and `defaults` stand where the record says nothing. With `strict` nothing is repaired: a
-    skipped turn, a setup in the middle, a move after the end, and texts that SGF does not allow are errors. Raises ValueError
-    with one sentence for invalid SGF, another game, komi of more than half of the board's points, and an illegal move (by its
-    number; moves after `stop` are not checked).
+    `game` is "go", "nogo" or "hex", for text without GM or RU[NoGo], or to accept no other game. `settings` of the game, such
+    as ko="positional", take precedence over the record, and `defaults` stand where the record says nothing. With `strict`
+    nothing is repaired: a skipped turn, a setup in the middle, a move after the end, and texts that SGF does not allow are
+    errors. Raises ValueError with one sentence for invalid SGF, another game, komi of more than half of the board's points,
+    and an illegal move (by its number; moves after `stop` are not checked).
     """
     if stop is not None:
         stop = integer("stop", stop, 0, 2**31)
@@ -84,12 +85,12 @@ def saved(
     """Returns SGF text of a game from its first move on, which `load` reads again.
 
     comments: one for each move, from the first on; result: in SGF's form, such as "W+R", or "Void" for a game that failed;
-    by default the result by the rules, or "?" for a game that goes on. Raises ValueError for a game other than Go and Hex,
-    an illegal move, and more comments than moves.
+    by default the result by the rules, or "?" for a game that goes on. Raises ValueError for a game other than Go, NoGo and
+    Hex, an illegal move, and more comments than moves.
     """
     game = rules.name.rpartition("_v")[0]
     if game not in GAMES:
-        raise ValueError(f"only Go and Hex are written as SGF, not {rules.name}")
+        raise ValueError(f"only Go, NoGo and Hex are written as SGF, not {rules.name}")
     if len(comments) > len(actions):
         raise ValueError(f"there are {len(comments)} comments, but only {len(actions)} moves")
     grammar = sgfmill_grammar()
@@ -108,6 +109,9 @@ def saved(
         root["KM"] = [f"{settings['komi']:g}".encode()]
         root["RU"] = [f"ko{settings['ko'].upper()}scoreAREAtaxNONEsui{int(settings['suicide'])}".encode()]
         root[OWN] = [f"max_plies={settings['max_plies']} mercy={settings['mercy']}".encode()]
+    elif game == "nogo":
+        root["RU"] = [NOGO.encode()]
+        root[OWN] = [f"irrational={int(settings['irrational'])}".encode()]
     else:
         opening = settings["opening"].split()
         for seat, (name, colour) in enumerate((("AB", "black"), ("AW", "white"))):
@@ -124,7 +128,7 @@ def saved(
             state = after_move(state, mover, action)
         except ValueError as error:
             raise ValueError(f"move {number + 1} (action {action}) is not legal: {error}") from None
-        text = _point(rules, action) if game == "go" else before.action_name(action).replace("swap", "swap-pieces").encode()
+        text = before.action_name(action).replace("swap", "swap-pieces").encode() if game == "hex" else _point(rules, action)
         comment = comments[number] if number < len(comments) else ""
         nodes.append({"BW"[mover]: [text], "C": [grammar.escape_text(comment.encode())] if comment else []})
     for name, words in (("PB", players[0]), ("PW", players[1]), ("EV", event), ("RE", result or _result(state))):

@@ -60,7 +60,7 @@ def ucd_text(depths: str) -> str:
 
 def suite() -> list[Case]:
     """Returns the standard cases: every game with playouts, UCT and the simple way; Hex with more depths, Go with RAVE and
-    policies and on more boards, Havannah with CMC."""
+    policies and on more boards, Havannah with CMC, NoGo with every way to find a playout's moves."""
     hex_11, hex_5, go_9, havannah_5 = {"size": 11}, {"size": 5}, {"size": 9}, {"base": 5}
     games: list[tuple[str, dict[str, Any]]] = [
         ("hex_v0", hex_11),
@@ -82,6 +82,7 @@ def suite() -> list[Case]:
         ("knightthrough_v0", {}),
         ("pawn_whopping_v0", {}),
         ("quarto_v0", {}),
+        ("nogo_v0", {}),
         ("einstein_v0", {}),
         ("pig_v0", {}),
         ("twenty_forty_eight_v0", {}),
@@ -100,6 +101,7 @@ def suite() -> list[Case]:
     cases += [Case("go_v0", planner, 100_000, {"size": 19}) for planner in ("uct(c=0.3)", ucd_text("1,0,1"), "rave_ucd")]
     cases += [Case("havannah_v0", f"cmc(prob={prob},c=0.3)", 10_000, havannah_5) for prob in (0.35, 1)]
     cases.append(Case("havannah_v0", PLAYOUT, 1, {"base": 4}))
+    cases += [Case("nogo_v0", PLAYOUT, 1, {"generation": generation}) for generation in ("points", "search")]
     cases.append(Case("hex_v0", "uct(c=0.3)", 1, hex_5))
     cases += [Case("hex_v0", planner, 1_000_000, hex_11) for planner in ("uct(c=0.3)", ucd_text("1,0,1"))]
     return cases

@@ -50,7 +50,7 @@ def add(commands: Any) -> None:
     kept = parser.add_mutually_exclusive_group()
     kept.add_argument("--store", metavar="FILE", help="keep the games there, from where the same command goes on")
     kept.add_argument(
-        "--sgf", metavar="FOLDER", help="write each game of go or hex to a file there: game-0001.sgf, ...; with a store beside"
+        "--sgf", metavar="FOLDER", help="write games of go, nogo or hex to files there: game-0001.sgf, ...; with a store beside"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
     parser.set_defaults(run=_run)

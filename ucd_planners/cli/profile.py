@@ -31,7 +31,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--seed", type=int, default=1, help="default 1")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--moves", default="", help="moves before the position, as players write them")
-    where.add_argument("--sgf", help="a record of a game of Go or Hex: its positions")
+    where.add_argument("--sgf", help="a record of a game of Go, NoGo or Hex: its positions")
     parser.add_argument("--every", type=int, help="with --sgf: only every so many moves (default 10)")
     parser.add_argument("--json", action="store_true", help="print one JSON object a planner instead of a table")
     parser.set_defaults(run=_run)

@@ -15,7 +15,7 @@ from ucd_envs.rules import Rules, State
 from ucd_planners.gtp.protocol import GTPError
 
 PASS = "pass"
-UNTOLD = ("komi", "ko", "suicide", "max_plies", "mercy", "swap")
+UNTOLD = ("komi", "ko", "suicide", "max_plies", "mercy", "swap", "irrational", "generation")
 """Settings that a record need not tell."""
 
 
@@ -82,11 +82,11 @@ class Board:
         self.moves.pop()
 
     def action_named(self, vertex: str) -> int:
-        """Returns the action of a vertex. Raises GTPError."""
+        """Returns the action of a vertex. Raises GTPError, also for a pass in a game without one."""
         try:
             return self.state.action_named(vertex)
         except ValueError:
-            raise GTPError("syntax error") from None
+            raise GTPError("illegal move" if vertex.lower() == PASS else "syntax error") from None
 
     def passing(self) -> int | None:
         """Returns the action of a pass, or None in games without one."""

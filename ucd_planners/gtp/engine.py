@@ -7,9 +7,10 @@ komi        kept, also for the game in progress; accepted without        refused
             effect for a game without komi
 boardsize   one number, or columns and rows
 loadsgf     what the file does not tell stays as before: komi, ko,       defaults
-            suicide, longest game, mercy, swap
+            suicide, longest game, mercy, swap, and NoGo's options
 resign      never played: `play b resign` changes nothing                stored like a move by some
-genmove     passes in a finished game, where there is a pass             an error
+genmove     in a finished game: passes, or resigns where there is no     an error
+            pass and the colour has lost
 score       all stones on the board are alive                            dead ones are guessed
 time        without time_settings each move has the planner's budget,    the budget is one of the two
             with them it has seconds, by the clock of its colour

@@ -58,14 +58,15 @@ class Session:
         return found
 
     def choice(self, player: int, timed: bool, watch: Watch | None = None, cleanup: bool = False) -> int | None:
-        """Returns the action for a player, or None to resign. Raises GTPError for a finished game without passes.
+        """Returns the action for a player, or None to resign.
 
-        In a game that is over it passes, or with `cleanup` searches where passes alone have ended the game.
+        In a game that is over it passes, or with `cleanup` searches where passes alone have ended the game. In a finished game
+        without passes the player who has lost resigns, such as one without a legal move, and GTPError is raised for others.
         """
         state = self.board.facing(player) if cleanup else self.board.state
         if state.over:
             action = self.board.passing()
-            if action is None:
+            if action is None and state.payoffs()[player] > 0:
                 raise GTPError("the game is over")
             return action
         state = self.board.facing(player)
