@@ -129,8 +129,8 @@ EXPERIMENTS = {
         name="nogo",
         title=f"NoGo 9x9, the parts of a program, {SECONDS} s a move, UCT, c = 0.3",
         source="[NoGo Figures 2 to 5, Tables 2 and 3]",
-        claim="a queue of moves raises the descents of 10 s from 50,000 to nearly 200,000 and lowers the share of playouts from "
-        "89 to 46 percent; a kept tree searches 5 to 30 percent deeper and wins above 85 percent of the games",
+        claim="a queue of moves raises the descents of 10 s from 50,000 to nearly 200,000 and lowers the share of playouts "
+        "from 89 to 46 percent; a kept tree searches 5 to 30 percent deeper and wins above 85 percent of the games",
         games=200,
         settings=settings,
         draw=draw,
