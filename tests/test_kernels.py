@@ -527,7 +527,7 @@ def call_both(narrow, wide):
     return fibonacci(narrow) * 1000 + fibonacci(wide) + fibonacci(np.int16(1)) - fibonacci(1)
 
 
-def test_a_kernel_without_a_signature_has_one_form_for_all_widths() -> None:
+def test_a_kernel_without_a_signature_has_one_form_for_all_widths(folder: Path) -> None:
     """And calls itself; a call from Python compiles it apart."""
     assert compiled(call_both, CALL_BOTH)(10, 11) == 55_089
     assert [str(arguments[0]) for arguments in fibonacci.overloads] == ["int64"]
