@@ -10,7 +10,7 @@ import stat
 import subprocess
 import sys
 import time
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -485,3 +485,44 @@ def test_a_process_killed_while_it_learns_loses_at_most_the_last_search(path: Pa
         )
         assert rows == found
     assert base.learn(state, result_of(moves)) > 0
+
+
+LEARN_AT_ONCE = """
+import sys, time
+from itertools import islice
+from pathlib import Path
+from knowledge import result_of, searches
+from ucd_planners.knowledge_base import KnowledgeBase
+base = KnowledgeBase(sys.argv[1])
+found = list(islice(searches(int(sys.argv[2])), 80))
+base.note(f"{sys.argv[2]} is ready")
+while len([line for line in base.log() if "ready" in line]) < 2:
+    time.sleep(0.001)
+for _, state, moves in found:
+    base.learn(state, result_of(moves))
+    base.note(sys.argv[2])
+"""
+
+
+def test_processes_that_learn_at_once_are_never_mixed(path: Path) -> None:
+    """Each position of both is looked up: it has the sums of a model that has learned one process's searches after the other's.
+    Lines of the log show that they took turns."""
+    base = new_base(path, threshold_to_learn=0.0, threshold_to_play=2.0)
+    given = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
+    running = [subprocess.Popen([sys.executable, "-c", LEARN_AT_ONCE, str(path), seed], env=given) for seed in "12"]
+    assert [started.wait() for started in running] == [0, 0]
+    model, states = Model(1.0, 0.0), {}
+    for seed in (1, 2):
+        for line, state, moves in islice(searches(seed), 80):
+            model.learn(line, moves)
+            states[board_of(line)] = state
+    for board, state in states.items():
+        known = base.lookup(state)
+        assert known is not None
+        rows = zip(known.actions.tolist(), known.visits.tolist(), known.value_sums.tolist(), strict=True)
+        found = {move: each for (one, move), each in model.moves.items() if one == board}
+        assert ({move: (visits, paid) for move, visits, paid in rows}, known.total) == (found, model.totals[board])
+    turns = [line.split()[-1] for line in base.log() if line[-2:] in (" 1", " 2")]
+    assert len(turns) == 160
+    assert sum(one != other for one, other in pairwise(turns)) > 1
+    assert verify(base) == []

@@ -24,6 +24,10 @@ GAMES: list[tuple[str, dict[str, Any], int]] = [
     ("go", {"size": 3}, 8),
     ("go", {"rows": 3, "columns": 4, "suicide": True}, 4),
     ("go", {"size": 6}, 8),
+    ("nogo", {"size": 4}, 8),
+    ("nogo", {"rows": 2, "columns": 5, "irrational": True}, 4),
+    ("nogo", {"rows": 1, "columns": 6}, 4),
+    ("nogo", {}, 8),
 ]
 
 

@@ -26,12 +26,12 @@ def tables(rows: int, columns: int) -> dict[str, np.ndarray]:
     return {"point": np.pad(point, (0, CELLS - len(point))), "action": action}
 
 
-def symmetries_of(rows: int, columns: int) -> Symmetries:
-    """Returns the symmetries of a game whose keys have two bits a point behind their first word, and whose last action is a
-    pass."""
+def symmetries_of(rows: int, columns: int, first: int, others: int = 0) -> Symmetries:
+    """Returns the symmetries of a game whose keys have two bits a point from a bit on, and `others` more actions behind the
+    points."""
     turned = of_rectangle(rows, columns)
-    bits = 64 + 2 * np.arange(rows * columns)[:, None] + np.arange(2)
-    return symmetries(turned, bits, with_others(turned, 1), 1 + (2 * rows * columns + 63) // 64)
+    bits = first + 2 * np.arange(rows * columns)[:, None] + np.arange(2)
+    return symmetries(turned, bits, with_others(turned, others), (first + 2 * rows * columns + 63) // 64)
 
 
 def point_name(row: int, column: int) -> str:
