@@ -504,7 +504,8 @@ def test_sums_stop_together_where_counts_would_not_be_exact(selection: RAVE) -> 
     start = hash_game.listed({"root": (0, ["a"]), "a": (0, [1.0])}).initial_state()
     search = Simulations(start, selection)
     search.run(2)
-    kept = [sums[:, 0] for sums in (amaf_of(search.graph), *([mixed_of(search.graph)] if selection.depth_rave else []))]
+    played = search.graph._arrays["node_action_stats"]  # rows are still in the order of their nodes
+    kept = [played[:, first] for first in (0, pairs(search.graph))[: 1 + selection.depth_rave]]
     for sums in kept:
         sums[:2] = 2**24 - 3, 2**23 - 3
     search.run(10)

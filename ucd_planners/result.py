@@ -37,9 +37,6 @@ class SearchResult:
     state: State
     """The position of the root, which names actions."""
     playouts: int
-    reused: int
-    """Visits of the root's edges before the search, from earlier ones in a kept graph [NoGo Table 3]. 0 for a search that began
-    afresh, as every one from a position above the last root does. They are among `visits`, not among `playouts`."""
     nodes: int
     """Positions in the graph, the root among them; in a tree each tried move is one."""
     edges: int
@@ -59,6 +56,9 @@ class SearchResult:
     """CPU time of all workers."""
     bytes: int
     """Memory of the graphs."""
+    reused: int = 0
+    """Visits of the root's edges before the search, from earlier ones in a kept graph [NoGo Table 3]. 0 for a search that began
+    afresh, as every one from a position above the last root does. They are among `visits`, not among `playouts`."""
     _searched: Searched = field(default_factory=Searched, repr=False, compare=False)
 
     @property

@@ -24,8 +24,8 @@ LARGE = 2**27
 SEARCHES = 8
 """Searches of a game for which a kept graph has room at first."""
 COPIED, AT_LEAST = 512, 2**16
-"""Bytes of a kept graph that are copied for each playout since the last time, at most, where few edges were added; a small
-graph counts as so many more."""
+"""Bytes of a kept graph that are copied for each playout since the last time, at most, where few edges were added; and what
+every copying takes beside them, in bytes."""
 MOST_ROOM = 2**31
 """Bytes of a block that are asked for before they are needed: the system gives them only when they are written."""
 PARTS = {
