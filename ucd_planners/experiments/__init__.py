@@ -16,7 +16,7 @@ MODULES = {
     "shared-positions": "shared_positions",
     **dict.fromkeys(("childs-trees", "childs-trees-whole"), "childs_trees"),
     "childs-go": "childs_go",
-    "nogo": "nogo",
+    **dict.fromkeys(("nogo", "nogo-knowledge"), "nogo"),
     **dict.fromkeys(("cmc", "cmc-hex", "cmc-go"), "cmc"),
     **dict.fromkeys(("bhrf", "bhrf-playouts", "bhrf-epsilon"), "bhrf"),
 }

@@ -1,8 +1,11 @@
-"""The parts of a NoGo program, each against the same program without it [NoGo, Figures 2 to 5, Tables 2 and 3].
+"""The parts of a NoGo program, each against the same program without it [NoGo, Figures 2 to 6, Tables 2 and 3].
 
 UCT on 9x9, equal time a move. Beside the games won, each row has figures about the searches of both sides on positions of the
 first games: playouts, which the paper calls descents, positions in the graph, plies of the longest descent, visits that the
 root had from earlier searches, and the share of the time that playouts take at the start of the game.
+
+A knowledge base is filled by games of the program against itself, in the file results/nogo-GAMES.lmdb, before the first game of
+the match, if there is no such file.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from ucd_planners.experiments.experiment import Experiment, Row, Setting, measur
 from ucd_planners.notation import planner_from
 
 UCT = "uct(c=0.3)"
-SECONDS = 0.1
+SECONDS = 0.05
 """Time of a move. The paper has 10 seconds, on a computer of its time."""
 GAME = "nogo_v0"
 SAMPLED = 2
@@ -39,7 +42,7 @@ class Side(NamedTuple):
         if not self.settings:
             return self.planner
         words = ",".join(f"{key}={str(value).lower()}" for key, value in self.settings.items())
-        return f"ucd_planners.arena.variants:variant(planner='{self.planner}',{words})"
+        return f"ucd_planners.arena.variants:variant(planner='{self.planner}',game='nogo({words})')"
 
 
 WHOLE = Side(UCT, {})
@@ -59,6 +62,31 @@ def settings(games: int, seed: int) -> list[Setting]:
         Setting({"a": a, "b": b}, Match(GAME, one.text, two.text, {}, {"seconds": SECONDS}, games, seed))
         for (a, b), (one, two) in PARTS.items()
     ]
+
+
+LEARNED = ("50", "200", "800")
+"""Games of training."""
+TRAINING = 1000
+"""Playouts of a move in the training, and of one in the match."""
+
+
+def knowledge_settings(games: int, seed: int) -> list[Setting]:
+    """Returns UCT with the bases of several trainings against UCT. Raises ValueError for an odd number of games."""
+    found = []
+    for learned in LEARNED:
+        words = f"planner='{UCT}',base='results/nogo-{learned}.lmdb',games={learned},training={TRAINING}"
+        match = Match(GAME, f"ucd_planners.arena.trained:trained({words})", UCT, {}, {"playouts": TRAINING}, games, seed)
+        found.append(Setting({"training": learned}, match))
+    return found
+
+
+def draw_knowledge(rows: Sequence[Row]) -> Any:
+    """Draws the games won with a base over the games of its training."""
+    figure, (axis,) = picture.panels(["NoGo 9x9, a knowledge base against none"], "games of training", "games won in percent")
+    picture.lines(axis, [{**row, "planner": "with a base"} for row in rows], "training", LEARNED, "planner")
+    picture.level(axis, 50.0, "even", "--")
+    picture.legend(figure)
+    return figure
 
 
 class Figures(NamedTuple):
@@ -139,6 +167,15 @@ EXPERIMENTS = {
         settings=settings,
         draw=draw,
         measure=with_figures,
+    ),
+    "nogo-knowledge": Experiment(
+        name="nogo-knowledge",
+        title=f"NoGo 9x9, UCT with a knowledge base against UCT, {TRAINING:,} playouts a move in training and match, c = 0.3",
+        source="[NoGo Figure 6]",
+        claim="a base wins more games, in a plot that we could not read",
+        games=200,
+        settings=knowledge_settings,
+        draw=draw_knowledge,
     ),
 }
 """Experiments by name."""
