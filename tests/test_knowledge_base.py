@@ -272,7 +272,7 @@ def test_a_planner_in_text_names_its_base(path: Path) -> None:
     plain = planner_from(f"uct(knowledge='{path}')")
     assert isinstance(plain.knowledge, KnowledgeBase)
     written = canonical(f"uct(knowledge='{path}')")
-    assert written == f"uct(c=0.3,knowledge=\"base(path='{path}',threshold=none,use=play,virtual=100)\")"
+    assert written == f"uct(c=0.3,knowledge=\"base(path='{path}',threshold=none,use=play,virtual=5)\")"
     assert canonical(written) == written
     again = planner_from(f"uct(knowledge=\"base(path='{path}', threshold=1.5, use=seed, virtual=7)\")").knowledge
     assert isinstance(again, KnowledgeBase)

@@ -88,7 +88,7 @@ class KnowledgeBase:
     """
 
     def __init__(
-        self, path: str | PathLike[str], threshold: float | None = None, use: str = "play", virtual: float = 100.0
+        self, path: str | PathLike[str], threshold: float | None = None, use: str = "play", virtual: float = 5.0
     ) -> None:
         self.path = Path(path)
         if use not in USES:
