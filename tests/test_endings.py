@@ -117,7 +117,7 @@ def test_two_that_write_one_file_at_once_leave_a_whole_one(tmp_path: Path, monke
             write_rows([{"a": "second"}], path)
         replace(part, place)
 
-    monkeypatch.setattr("ucd_planners.arena.files.os.replace", late)
+    monkeypatch.setattr("ucd_planners.files.os.replace", late)
     write_rows([{"a": "first"}], path)
     assert (path.read_text(), len(set(told)), list(tmp_path.iterdir())) == ("a\nfirst\n", 2, [path])
 

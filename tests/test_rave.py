@@ -124,6 +124,12 @@ def mixed_of(graph: Graph) -> np.ndarray:
     return graph.node_action_stats[:, pairs(graph) :]
 
 
+def row_of(graph: Graph, node: int) -> np.ndarray:
+    """Both of a node, to write to: [columns, 2]."""
+    row: np.ndarray = graph._arrays["node_action_stats"][graph.played_rows[node, 0]]
+    return row
+
+
 def pairs(graph: Graph) -> int:
     """How many actions all players have."""
     rules: Rules = graph._arguments[1]
@@ -446,7 +452,7 @@ def test_the_weight_of_all_playouts_worked_out_by_hand(bias: float, n: int, amaf
         graph = search.graph
         number = graph.block(search.root).start
         graph.edges[number]["visits"], graph.mean_value[number] = n, 0.0
-        sums = mixed_of(graph)[search.root] if selection.depth_rave else amaf_of(graph)[search.root]
+        sums = row_of(graph, search.root)[pairs(graph) * selection.depth_rave :]
         sums[tried], sums[1 - tried] = (amaf, amaf), (scale, math.floor(weight * scale) + change)
         assert (search.step()[0][0][1] == tried) == (change < 0)
 
@@ -461,7 +467,7 @@ def test_the_weight_of_all_playouts_falls_from_one_to_nothing() -> None:
     start = hash_game.listed({"root": (0, [0.0, 0.0])}).initial_state()
     for selection, most in product((RAVE(0.5), RAVE(0.5, 0, True, 0, 1)), (0, 1)):
         search = Simulations(start, selection)
-        sums = mixed_of(search.graph)[search.root] if selection.depth_rave else amaf_of(search.graph)[search.root]
+        sums = row_of(search.graph, search.root)[pairs(search.graph) * selection.depth_rave :]
         sums[most], sums[1 - most] = (8, 6), (2**20, 3 * 2**18 - 1)
         assert search.step()[0][0][1] == most
 
@@ -498,7 +504,8 @@ def test_sums_stop_together_where_counts_would_not_be_exact(selection: RAVE) -> 
     start = hash_game.listed({"root": (0, ["a"]), "a": (0, [1.0])}).initial_state()
     search = Simulations(start, selection)
     search.run(2)
-    kept = [sums[:, 0] for sums in (amaf_of(search.graph), *([mixed_of(search.graph)] if selection.depth_rave else []))]
+    played = search.graph._arrays["node_action_stats"]  # rows are still in the order of their nodes
+    kept = [played[:, first] for first in (0, pairs(search.graph))[: 1 + selection.depth_rave]]
     for sums in kept:
         sums[:2] = 2**24 - 3, 2**23 - 3
     search.run(10)

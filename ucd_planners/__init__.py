@@ -21,6 +21,7 @@ from ucd_planners.presets import (
     update_all,
 )
 from ucd_planners.result import SearchResult
+from ucd_planners.saved import load
 from ucd_planners.search.interface import PlayoutPolicy, Selection
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "check",
     "cmc",
     "grave",
+    "load",
     "rave",
     "rave_ucd",
     "simple_way",

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
+from os import PathLike
 from typing import Any
 
 from ucd_envs.foreign import Adapter, ChanceFoundError, adapted, raw_environment
@@ -50,7 +51,8 @@ class Planner:
     expand: the positions of a simulation that enter the graph: the "first" new one, or "all".
     first_play_urgency: the bound of an untried action, 0 or more; infinite, all actions of a position are tried before any is
     chosen again [Gelly and Wang 2006].
-    reuse_graph: whether a search from a position of the last graph goes on in it. Positions out of reach are given back.
+    reuse_graph: whether a search from a position of the last graph goes on in it. Positions out of reach are given back, and a
+    position above the last one begins afresh.
     stop_early: whether a search ends once no action can overtake the most visited one, which changes no move. It goes with a
     budget in playouts, one worker and final_move="visits".
     policies: at most four playout policies, such as CMC(prob=0.35), asked in turn before the game's own random policy.
@@ -145,6 +147,16 @@ class Planner:
         """Gives up the kept graph and all that playouts have learned, as before another game; random numbers go on."""
         for worker in self._workers:
             worker.forget()
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Saves the kept graph and all that playouts have learned in a file, which `ucd_planners.load` reads.
+
+        Raises ValueError for a planner without reuse_graph and where there is no search to save, ValueError or OSError, leaving
+        an old file unchanged, for one that cannot be saved.
+        """
+        from ucd_planners.saved import save
+
+        save(self, path)
 
     @property
     def asked(self) -> list[PlayoutPolicy]:

@@ -57,6 +57,9 @@ class SearchResult:
     """CPU time of all workers."""
     bytes: int
     """Memory of the graphs."""
+    reused: int = 0
+    """Visits of the root's edges before the search, from earlier ones in a kept graph [NoGo Table 3]. 0 for a search that began
+    afresh, as every one from a position above the last root does. They are among `visits`, not among `playouts`."""
     _searched: Searched = field(default_factory=Searched, repr=False, compare=False)
 
     @property
@@ -106,6 +109,7 @@ class SearchResult:
         lines.append(
             f"{self.playouts} playouts, {self.playouts_per_second:,.0f}/s, {self.nodes} nodes, {self.edges} edges, "
             f"{self.transpositions} transpositions, depth {self.depth}{', graph full' if self.full else ''}"
+            f"{f', {self.reused} visits reused' if self.reused else ''}"
         )
         return "\n".join(lines)
 
@@ -137,6 +141,7 @@ def summary(
         principal_variation=variation(widest, action),
         state=state,
         playouts=sum(graph.playouts for graph in graphs),
+        reused=sum(graph.reused for graph in graphs),
         nodes=sum(graph.edge_count + 1 if in_tree else graph.node_count for graph in graphs),
         edges=sum(graph.edge_count for graph in graphs),
         transpositions=sum(graph.transpositions for graph in graphs),

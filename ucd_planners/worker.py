@@ -164,7 +164,7 @@ class Worker:
         self.searched.forget()
         self.graph = self.graph.begin(self.sim.key, state.player, root.ply if is_graded(self.settings.selection) else 0)
         if share is not None:
-            self.graph.make_room(min(share, self.settings.max_nodes))
+            self.graph.make_room(min(self.graph.edge_count + share, self.settings.max_nodes))
         fit_scratch(self.sim, self.graph)
         self.searched = Searched(self.graph, root)
 

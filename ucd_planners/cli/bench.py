@@ -32,6 +32,11 @@ def add(commands: Any) -> None:
         "--foreign", action="store_true", help="planners in environments that others wrote, beside a bare loop of their steps"
     )
     parser.add_argument(
+        "--kept",
+        action="store_true",
+        help="planners that keep their graph through a game, beside fresh ones (default 1,000 playouts)",
+    )
+    parser.add_argument(
         "--against",
         choices=tuple(PEER_OF.values()),
         help="a peer in the same run: openspiel for planners, pettingzoo with --envs, and with --foreign python, which is "
@@ -50,6 +55,8 @@ def _run(arguments: argparse.Namespace) -> int:
         cases = _cases(arguments, bench)
         needed = ["pettingzoo", "openspiel"] if arguments.foreign else []
         if arguments.against is not None:
+            if arguments.kept:
+                raise ValueError("--kept has no peer")
             what = "envs" if arguments.envs else "foreign" if arguments.foreign else "planners"
             if arguments.against != PEER_OF[what]:
                 raise ValueError(f"the peer of {WORDS[what]} is {PEER_OF[what]}")
@@ -63,6 +70,10 @@ def _run(arguments: argparse.Namespace) -> int:
         from ucd_planners.benchmarks import foreign
 
         count, rows = len(foreign.cases()) * len(foreign.PLANNERS), foreign.foreign_rows(arguments.against is not None)
+    elif arguments.kept:
+        from ucd_planners.benchmarks import kept
+
+        count, rows = len(cases), kept.kept_rows(cases)
     shown: list[dict[str, Any]] = []
     try:
         with progress(count, "measured") as advance:
@@ -91,19 +102,28 @@ def _cases(arguments: argparse.Namespace, bench: Any) -> list[Any]:
 
     if arguments.envs and arguments.foreign:
         raise ValueError("--envs and --foreign are two benchmarks: one at a time")
+    if arguments.kept and (arguments.envs or arguments.foreign):
+        raise ValueError("--kept measures planners: it goes without --envs and --foreign")
+    if arguments.kept:
+        from ucd_planners.benchmarks import kept
     if arguments.game is None:
         if arguments.planner or arguments.playouts is not None:
             raise ValueError("--planner and --playouts go with --game")
-        cases: list[Any] = [] if arguments.envs or arguments.foreign else bench.suite()
+        cases: list[Any] = [] if arguments.envs or arguments.foreign else kept.cases() if arguments.kept else bench.suite()
         return cases
     if arguments.envs:
         raise ValueError("--envs measures every game with its defaults: it goes without --game")
     if arguments.foreign:
         raise ValueError("--foreign measures environments that others wrote: it goes without --game")
     rules = registry.make_rules(arguments.game, **arguments.settings)
-    playouts = integer("playouts", 10_000 if arguments.playouts is None else arguments.playouts, 1, MOST_EDGES)
+    usual, planners = 10_000, [bench.PLAYOUT, "uct(c=0.3)", bench.ucd_text("1,0,1")]
+    if arguments.kept:
+        usual, planners = kept.PLAYOUTS, list(kept.PLANNERS)
+        if bench.PLAYOUT in (arguments.planner or ()):
+            raise ValueError(f"--kept measures planners: {bench.PLAYOUT!r} is none")
+    playouts = integer("playouts", usual if arguments.playouts is None else arguments.playouts, 1, MOST_EDGES)
     cases = []
-    for planner in arguments.planner or [bench.PLAYOUT, "uct(c=0.3)", bench.ucd_text("1,0,1")]:
+    for planner in arguments.planner or planners:
         cases.append(bench.Case(arguments.game, planner, playouts, arguments.settings))
         if planner != bench.PLAYOUT:
             cases[-1].built().check(rules)
@@ -115,6 +135,8 @@ def _show(rows: list[dict[str, Any]]) -> None:
     peer = rows[0].get("peer")
     titles = {"game": "game", "planner": "planner", "playouts": "playouts", "playouts_per_s": "playouts/s"}
     titles |= {
+        "moves": "moves",
+        "kept_per_s": "kept/s",
         "fresh_per_s": "fresh/s",
         "bytes_per_playout": "bytes/playout",
         "steps_per_s": "steps/s",
@@ -126,6 +148,7 @@ def _show(rows: list[dict[str, Any]]) -> None:
         titles |= {"bare_per_s": "bare loop/s", "cost_percent": "cost in percent", "peer": "peer"}
         peer = "peer"
     titles |= {"peer_playouts_per_s": f"{peer}/s", "peer_steps_per_s": f"{peer}/s", "ratio": "ratio"}
+    titles |= {"kept_edges": "edges, kept", "fresh_edges": "edges, fresh"}
 
     def cell(row: dict[str, Any], key: str) -> str:
         if key == "game":

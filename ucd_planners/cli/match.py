@@ -131,7 +131,7 @@ class Records:
 
     def write(self, game: Any) -> None:
         """Writes a game to its file. Raises OSError if that is not possible."""
-        from ucd_planners.arena import files
+        from ucd_planners import files
 
         text = _sgf(self._match, self._rules, game)
         files.save(self._path(game), lambda part: part.write_text(text, encoding="utf-8"))

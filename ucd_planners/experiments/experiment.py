@@ -13,7 +13,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from ucd_planners.arena import files
+from ucd_planners import files
 from ucd_planners.arena.contest import Contest
 from ucd_planners.arena.match import Game, MatchResult
 from ucd_planners.arena.schedule import play_matches

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ucd_planners.arena import files
+from ucd_planners import files
 
 
 def library() -> Any:

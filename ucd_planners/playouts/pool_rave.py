@@ -89,7 +89,7 @@ def fill(graph, sim, memory, m):
         counts[player] = 0
         if node >= 0:
             row = np.uint64(m.actions) * player
-            played = node_action_stats(graph)[np.uint64(node), row : row + np.uint64(m.actions)]
+            played = node_action_stats(graph, np.uint64(node))[row : row + np.uint64(m.actions)]
             counts[player] = take(played, pools_of(memory, m)[player], values_of(memory, m))
 
 

@@ -63,7 +63,7 @@ NONE, FINISHED = -1, -2  # every other target is a node, so target >= 0 asks for
 """Targets of an edge without a node: none so far, and the end of the game."""
 REAL, SINGLE, INDEX, WORD, ACTION = (np.dtype(kind) for kind in (np.float64, np.float32, np.int32, np.uint64, np.uint16))
 LOW = np.int64(0xFFFF)  # a place in a block has 16 bits
-NODE_BYTES, EDGE_BYTES, REAL_BYTES = np.uint64(NODE.itemsize), np.uint64(EDGE.itemsize), np.uint64(8)
+NODE_BYTES, EDGE_BYTES, REAL_BYTES, INDEX_BYTES = map(np.uint64, (NODE.itemsize, EDGE.itemsize, 8, 4))
 
 
 @kernel(inline=True)
@@ -128,9 +128,12 @@ def keys(graph):
 
 
 @kernel(inline=True)
-def node_action_stats(graph):
-    """[node_actions.room, node_actions.columns, 2] float32: playouts and payoffs by the actions played after a node."""
-    return array_at(graph.node_actions.address, (graph.node_actions.room, graph.node_actions.columns, 2), SINGLE)
+def node_action_stats(graph, node):
+    """[node_actions.columns, 2] float32: playouts and payoffs by the actions played after a node."""
+    # Rows are wide: a kept graph hands them on and copies only their numbers, which come first in the block.
+    block, room = graph.node_actions, np.uint64(graph.node_actions.room)
+    place = np.uint64(array_at(block.address, (block.room,), INDEX)[node]) * np.uint64(block.columns) * REAL_BYTES
+    return array_at(block.address + room * INDEX_BYTES + place, (block.columns, 2), SINGLE)
 
 
 @kernel(inline=True)

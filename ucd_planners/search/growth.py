@@ -71,9 +71,8 @@ def add_node(graph, words, mover, ply):
     made.mover = mover  # OVER never: ends of games have no node
     for column in range(graph.nodes.columns):
         node_stats(graph)[node, column] = 0.0
-    for column in range(graph.node_actions.columns):
-        node_action_stats(graph)[node, column, 0] = 0.0
-        node_action_stats(graph)[node, column, 1] = 0.0
+    if graph.node_actions.columns > 0:
+        node_action_stats(graph, np.uint64(node))[:] = np.float32(0.0)
     for i in range(graph.keys.columns):
         keys(graph)[node, i] = words[i]
     if merges(graph):

@@ -18,7 +18,6 @@ from ucd_planners.search.graph import (
     initial_stats,
     keys,
     merges,
-    node_action_stats,
     node_stats,
     nodes,
 )
@@ -103,7 +102,7 @@ def copy_reachable(old, new, numbers, counted):
 
 @kernel()
 def copy_node(g, into, source, node):
-    """Copies a node with its key, statistics and actions."""
+    """Copies a node with its key, statistics and actions, but for `node_action_stats`, which are handed on."""
     nodes(into)[node] = nodes(g)[source]
     made = nodes(into)[node]
     # A block has no spare room at first, which is the smallest graph; it moves when the node gets another edge.
@@ -112,9 +111,6 @@ def copy_node(g, into, source, node):
     made.first_action = into.actions.length
     for column in range(g.nodes.columns):
         node_stats(into)[node, column] = node_stats(g)[source, column]
-    for column in range(g.node_actions.columns):
-        node_action_stats(into)[node, column, 0] = node_action_stats(g)[source, column, 0]
-        node_action_stats(into)[node, column, 1] = node_action_stats(g)[source, column, 1]
     for i in range(g.keys.columns):
         keys(into)[node, i] = keys(g)[source, i]
     first = np.int64(nodes(g)[source].first_action)

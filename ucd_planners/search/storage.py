@@ -19,8 +19,13 @@ from ucd_planners.search.sim import Sim
 MOST_ACTIONS = 2**16 - 1
 """Actions, and places in a block of edges, are 16-bit numbers."""
 MOST_PLAYERS = 16
-LARGE = 2**24
+LARGE = 2**27
 """Bytes of a graph that are given back rather than left for the next rebuilding."""
+SEARCHES = 8
+"""Searches of a game for which a kept graph has room at first."""
+COPIED, AT_LEAST = 512, 2**16
+"""Bytes of a kept graph that are copied for each playout since the last time, at most, where few edges were added; and what
+every copying takes beside them, in bytes."""
 MOST_ROOM = 2**31
 """Bytes of a block that are asked for before they are needed: the system gives them only when they are written."""
 PARTS = {
@@ -28,17 +33,20 @@ PARTS = {
     "edges": (("edges", EDGE), ("mean_value", np.float64), ("exploration", np.float64), ("edge_stats", np.float64)),
     "actions": (("actions", np.uint16), ("initial_stats", np.float32)),
     "keys": (("keys", np.uint64),),
-    "node_actions": (("node_action_stats", np.float32),),
+    "node_actions": (("played_rows", np.int32), ("node_action_stats", np.float32)),
     "slots": (("slots", np.int32),),
     "free_blocks": (("free_blocks", np.int32),),
 }
 """The arrays of each block, one behind the other."""
-WITH_COLUMNS = {"node_stats", "edge_stats", "initial_stats", "keys", "node_action_stats"}
+WITH_COLUMNS = {"node_stats", "edge_stats", "initial_stats", "keys", "played_rows", "node_action_stats"}
 FIELDS: Any = GRAPH.fields
 COUNTS = {name: FIELDS[name][1] // 8 for name in ("edge_count", "most_edges", "root", "playouts", "depth", "transpositions")}
 COUNTS |= {"node_count": FIELDS["nodes"][1] // 8 + 1, "node_room": FIELDS["nodes"][1] // 8 + 2}
 COUNTS |= {"edge_places": FIELDS["edges"][1] // 8 + 1, "action_places": FIELDS["actions"][1] // 8 + 1}
 """Counts and where they lie in the record, in words of 8 bytes."""
+OWN_COUNTS = ("ply", "kept", "reused", "simulated")
+"""Counts of a kept graph that only Python knows: the root's ply, edges at the last rebuilding, the root's visits before the
+search, and playouts since the last rebuilding but for those of the search."""
 CLEARED = [place for name, place in COUNTS.items() if name not in ("most_edges", "node_room")]
 """Numbers that are 0 in a graph without nodes."""
 
@@ -73,7 +81,7 @@ class Graph:
         self._arrays: dict[str, np.ndarray] = {}
         self.record: Any = self.header.view(GRAPH)[0]
         self.spare: Graph | None = None
-        self.ply = self.kept = 0
+        self.ply = self.kept = self.reused = self.simulated = 0
         self._roomy = -1
         self._blocks: dict[str, np.ndarray] = {}
         self._parameters = selection.parameters(rules.players, rules.actions)
@@ -94,9 +102,14 @@ class Graph:
         self.make_room(playouts)
 
     def make_room(self, playouts: int) -> None:
-        """Makes room for about `playouts` playouts at once: memory is taken from the system only as it is written."""
+        """Makes room for about `playouts` playouts at once, and for later searches where the graph is kept.
+
+        Memory is taken from the system only as it is written.
+        """
         if playouts <= self._roomy:
             return
+        if self._arguments[-1].reuse_graph:
+            playouts = max(playouts, min(SEARCHES * playouts, self.most_edges + 1))
         self._roomy = playouts
         record, actions = self.record, self._arguments[1].actions
         nodes = playouts + 2 if self.adds_leaf else playouts // 4 + 16
@@ -115,10 +128,16 @@ class Graph:
         return self.layout.merges or bool(self.layout.node_action_stats)
 
     def __getattr__(self, name: str) -> Any:
-        """An array by its name, a row for each place of its room, or a count."""
+        """An array by its name, a row for each place of its room, or a count.
+
+        Of `node_action_stats` it is a copy, a row for each node.
+        """
         place = COUNTS.get(name)
         if place is not None:
             return int(self._numbers[place])
+        if name == "node_action_stats":
+            rows = self.played_rows[: self.node_count]
+            return self._arrays[name][rows[:, 0] if rows.size else slice(self.node_count)]
         try:
             return self.__dict__["_arrays"][name]
         except KeyError:
@@ -129,16 +148,16 @@ class Graph:
         if self.node_count:
             self.slots.fill(0)
         self._numbers[CLEARED] = 0
-        self.kept = 0
+        self.kept = self.reused = self.simulated = 0
         self.free_blocks.fill(-1)
 
     def begin(self, key: np.ndarray, mover: int, ply: int) -> Graph:
         """Returns the graph with a position as its root: the part that can be reached where positions are kept, else afresh.
 
         key: [key_words] uint64; ply: of the position. A position above the last root starts afresh too, since statistics do not
-        go up beyond the root. It is this graph, or another one that has copied the part that can still be reached: when as many
-        edges have been added as were left the last time, or when edges run short, so that copying costs about as much as
-        adding.
+        go up beyond the root; `reused` is then 0, else the visits of the root's edges. It is this graph, or another one that
+        has copied the part that can still be reached: when as many edges have been added as were left the last time, when edges
+        run short, or when playouts have taken longer than copying would, since backups also go up to what is out of reach.
         """
         lasts = self._arguments[-1].reuse_graph and self.node_count > 0 and ply >= self.ply
         node = node_of(self.header, key, ply) if lasts else -1
@@ -147,10 +166,12 @@ class Graph:
             self.clear()
             plant(self.header, key, mover, ply)
             return self
+        self.simulated += self.playouts
         self.record.playouts = self.record.depth = 0
         self.record.root = node
-        edges = self.edge_count
-        if edges < 2 * self.kept and 2 * edges < self.record.most_edges:
+        self.reused = int(self.edges["visits"][self.block(node)].sum())
+        edges, pays = self.edge_count, self.simulated * COPIED >= self._copied_bytes + AT_LEAST
+        if edges < 2 * self.kept and 2 * edges < self.record.most_edges and not pays:
             return self
         return self._rebuilt()
 
@@ -163,13 +184,67 @@ class Graph:
             selection, rules, most_edges, options = self._arguments
             other = Graph(selection, rules, 0, most_edges, options)
         other.clear()
-        for name, least in zip(("nodes", "edges", "actions"), counted.tolist(), strict=True):
-            if other.record[name]["room"] < least + least // 4:
-                other._grow(name, least + least // 4 + 64)
+        self._hand_rows_to(other, numbers[1, : counted[0]])
+        # Rooms of the same size: they cost nothing until they are written, and scratch serves again.
+        for name in ("nodes", "keys", "edges", "actions"):
+            if other.record[name]["room"] != self.record[name]["room"]:
+                other._make(name, int(self.record[name]["room"]))
+        other._make_table()
+        other._roomy = self._roomy
         copy_reachable(self.header, other.header, numbers, counted)
-        other.ply, other.kept = self.ply, other.edge_count
-        other.spare = self if self.bytes < LARGE else None
+        other.ply, other.kept, other.reused = self.ply, other.edge_count, self.reused
+        other.spare = self if self._copied_bytes < LARGE else None
         return other
+
+    def _hand_rows_to(self, other: Graph, nodes: np.ndarray) -> None:
+        """Gives another graph, whose nodes are some of this one's, its rows of `node_action_stats`: only numbers are copied.
+
+        nodes: [nodes] int32, in the order of the other graph.
+        """
+        if self.record.node_actions.columns == 0:
+            return
+        rows = self.played_rows[:, 0]
+        kept, free = rows[nodes], np.ones(len(rows), bool)
+        free[kept] = False
+        rows[: len(kept)], rows[len(kept) :] = kept, np.flatnonzero(free)
+        for mine, others in ((self._blocks, other._blocks), (self._arrays, other._arrays)):
+            for name in mine.keys() & {"node_actions", "played_rows", "node_action_stats"}:
+                mine[name], others[name] = others[name], mine[name]
+        for graph in (self, other):
+            block = graph._blocks["node_actions"]
+            graph.record.node_actions.address = address_of(block)
+            graph.record.node_actions.room = len(graph.played_rows)
+
+    def parts(self) -> tuple[dict[str, np.ndarray], dict[str, int]]:
+        """Returns all that the graph holds: the rows in use of its arrays, and counts, each by its name.
+
+        The table is left out, since it follows from the nodes.
+        """
+        rows = {"edges": self.edge_places, "actions": self.action_places, "free_blocks": len(self.free_blocks)}
+        arrays = {
+            name: getattr(self, name)[: rows.get(block, self.node_count)]
+            for block, parts in PARTS.items()
+            for name, _ in parts
+            if name not in ("slots", "played_rows")
+        }
+        counts = {name: getattr(self, name) for name in (*COUNTS, *OWN_COUNTS) if name not in ("most_edges", "node_room")}
+        return arrays, counts
+
+    def restore(self, arrays: dict[str, np.ndarray], counts: dict[str, int]) -> None:
+        """Takes what `parts` of a graph with the same arguments has returned."""
+        self.clear()
+        for name, count in (("nodes", "node_count"), ("edges", "edge_places"), ("actions", "action_places")):
+            if self.record[name]["room"] < counts[count]:
+                self._grow(name, counts[count])
+        for name, rows in arrays.items():
+            self._arrays[name][: len(rows)] = rows
+        for name, number in counts.items():
+            if name in COUNTS:
+                self._numbers[COUNTS[name]] = number
+            else:
+                setattr(self, name, number)
+        if self.layout.merges:
+            insert_all(self.header)
 
     def grow(self, status: int, playouts_left: int | None) -> None:
         """Makes more room of the kind that a status asks for, but no more than the rest of a budget can fill."""
@@ -191,6 +266,10 @@ class Graph:
         """Makes room for `size` nodes, their keys and played actions, and for the table that finds them."""
         for name in ("nodes", "keys", "node_actions"):
             self._make(name, size)
+        self._make_table()
+
+    def _make_table(self) -> None:
+        """Makes the table that finds nodes, where there is one, as large as their room needs."""
         # Half of the table stays empty: a lookup ends at an empty slot.
         slots = 1 << (2 * int(self.record.nodes.room) - 1).bit_length()
         if self.layout.merges and slots > self.record.slots.room:
@@ -200,11 +279,15 @@ class Graph:
     @property
     def bytes(self) -> int:
         """Memory that nodes, edges, actions and the table take, and that of the graph kept for the next rebuilding."""
-        width, spare = self._widths, 0 if self.spare is None else self.spare.bytes
-        nodes = self.node_count * (width["nodes"] + width["keys"] + width["node_actions"])
-        return int(
-            nodes + self.edge_places * width["edges"] + self.action_places * width["actions"] + self.slots.nbytes + spare
-        )
+        rows = self.node_count * self._widths["node_actions"]
+        return int(self._copied_bytes + rows + (0 if self.spare is None else self.spare._copied_bytes))
+
+    @property
+    def _copied_bytes(self) -> int:
+        """Memory of what a rebuilding copies: all but the rows that it hands on."""
+        width = self._widths
+        nodes = self.node_count * (width["nodes"] + width["keys"])
+        return int(nodes + self.edge_places * width["edges"] + self.action_places * width["actions"] + self.slots.nbytes)
 
     def block(self, node: int) -> slice:
         """The places of a node's edges."""
@@ -216,7 +299,7 @@ class Graph:
         if part not in WITH_COLUMNS:
             return ()
         columns = int(self.record[block]["columns"])
-        return (columns, 2) if part == "node_action_stats" else (columns,)
+        return {"played_rows": (min(columns, 1),), "node_action_stats": (columns, 2)}.get(part, (columns,))
 
     def _part_bytes(self, block: str) -> list[int]:
         """Bytes of a row of each array in a block."""
@@ -231,11 +314,13 @@ class Graph:
         room = (size + 3) & ~3 if block not in ("slots", "free_blocks") else size
         old, used = int(self.record[block]["room"]), int(self.record[block]["length"])
         used = self.node_count if block in ("keys", "node_actions") else used
-        # Zeros that the system gives when they are read: the table of a large budget costs nothing before it is used.
-        made = (np.zeros if block == "slots" else np.empty)(room * self._widths[block], np.uint8)
+        played = self.node_action_stats if block == "node_actions" and used and self._widths[block] else None
+        # Zeros that the system gives when they are read: room for a large budget costs nothing before it is used, and a saved
+        # graph has no other memory of the process in places that are still unwritten.
+        made = np.zeros(room * self._widths[block], np.uint8)
         from_place = to_place = 0
         for width in self._part_bytes(block):
-            if used:
+            if used and played is None:
                 made[to_place : to_place + used * width] = self._blocks[block][from_place : from_place + used * width]
             from_place, to_place = from_place + old * width, to_place + room * width
         self._blocks[block] = made
@@ -244,6 +329,10 @@ class Graph:
         for (name, dtype), width in zip(PARTS[block], self._part_bytes(block), strict=True):
             self._arrays[name] = made[place : place + room * width].view(dtype).reshape(room, *self._columns(block, name))
             place += room * width
+        if block == "node_actions":
+            self.played_rows[:] = np.arange(room)[:, None]  # a node's row has its number until a graph is handed rows
+            if played is not None:
+                self._arrays["node_action_stats"][:used] = played
 
 
 def next_size(size: int, each: int, playouts_left: int | None) -> int:

@@ -13,7 +13,7 @@ and Silver. RAVE-UCD shares positions: mu has the depth d1, here depth_mean, and
 child of u count for u as well, however they came there: n~ mixes the values of u's children. GRAVE [Cazenave 2015] takes n~ and
 w~ from the nearest position of the descent with `ref` playouts or more.
 
-Symbols: n~ and w~ are node_action_stats(graph)[u, player * actions + a], or [u, players * actions + a] with depth_rave = 1.
+Symbols: n~ and w~ are node_action_stats(graph, u)[player * actions + a], or [players * actions + a] with depth_rave = 1.
 """
 
 from __future__ import annotations
@@ -93,15 +93,15 @@ def select(graph, sim, node, may_add):
     if p.revisit > 0 and np.uint64(node_stats(graph)[node, FIRST_A] + 1.0) % np.uint64(p.revisit) == U0:
         return least_tried(graph, sim, first, expanded, legal)
     records, moves, means, chances = edges(graph), actions(graph), mean_value(graph), exploration(graph)
-    scale, values, mixes = node_stats(graph)[node, 0], node_action_stats(graph), p.mixes > 0
+    scale, mixes, constant = node_stats(graph)[node, 0], p.mixes > 0, p.bias
     known, given = initial_stats(graph), graph.actions.columns > 1
-    place, constant = np.uint64(begun.rave_node), p.bias
     if mixes:
-        place, row = np.uint64(node), np.uint64(p.players * p.actions)
+        row = np.uint64(p.players * p.actions)
+    values = node_action_stats(graph, np.uint64(node) if mixes else np.uint64(begun.rave_node))
     most, equals, choice = -np.inf, np.uint64(0), -1
     for i in range(legal):
         action = np.uint64(moves[listed + i])
-        played, paid = np.float64(values[place, row + action, U0]), np.float64(values[place, row + action, U1])
+        played, paid = np.float64(values[row + action, U0]), np.float64(values[row + action, U1])
         if i < expanded:
             visits, mean, chance = np.float64(records[first + i].visits), means[first + i], chances[first + i]
         else:
@@ -180,22 +180,22 @@ def place_of(p, move):
 @kernel()
 def add_played(graph, sim, p, node, count):
     """Adds a playout through a node to the actions that were played there or later."""
-    place, mover, moves, paid = np.uint64(node), np.uint64(nodes(graph)[node].mover), notes(sim, p)[1], payoffs(sim)
-    values, mixes, mixed = node_action_stats(graph), p.mixes > 0, np.uint64(p.players * p.actions)
+    mover, moves, paid = np.uint64(nodes(graph)[node].mover), notes(sim, p)[1], payoffs(sim)
+    values, mixes, mixed = node_action_stats(graph, np.uint64(node)), p.mixes > 0, np.uint64(p.players * p.actions)
     for i in range(count):
         move = np.uint64(moves[i])
         player = move >> U16
-        add_one(values, place, place_of(p, move), paid[player])
+        add_one(values, place_of(p, move), paid[player])
         if mixes and player == mover:
-            add_one(values, place, mixed + (move & LOW), paid[player])
+            add_one(values, mixed + (move & LOW), paid[player])
 
 
 @kernel()
-def add_one(values, node, place, paid):
+def add_one(values, place, paid):
     """Adds one playout; a mean over MOST of them stays as it is, since more would not be exact."""
-    if values[node, place, U0] < MOST:
-        values[node, place, U0] += ONE
-        values[node, place, U1] += np.float32(paid)
+    if values[place, U0] < MOST:
+        values[place, U0] += ONE
+        values[place, U1] += np.float32(paid)
 
 
 @kernel()
@@ -209,27 +209,28 @@ def mix(graph, sim, p, source, target, count):
         parent, number = edge_in(graph, reference)
         if marks(graph, sim)[parent].stamp != begun.stamp:
             marks(graph, sim)[parent].stamp = begun.stamp
-            mover = np.uint64(nodes(graph)[parent].mover)
+            mover, values = np.uint64(nodes(graph)[parent].mover), node_action_stats(graph, np.uint64(parent))
             for i in range(count):
                 move = np.uint64(moves[i])
                 if move >> U16 == mover:
-                    add_one(node_action_stats(graph), np.uint64(parent), mixed + (move & LOW), paid[mover])
+                    add_one(values, mixed + (move & LOW), paid[mover])
         reference = edges(graph)[number].next_in
 
 
 @kernel()
 def inherit_played(graph, p, number, source, target):
     """Gives the source of a new edge the actions played after the target before, if no other edge of it leads there."""
-    first, values = np.int64(nodes(graph)[source].first_edge), node_action_stats(graph)
+    first, values = np.int64(nodes(graph)[source].first_edge), node_action_stats(graph, np.uint64(source))
     for other in range(first, first + np.int64(nodes(graph)[source].expanded)):
         if other != number and edges(graph)[other].target == target:
             return
     if nodes(graph)[source].mover == CHANCE:
         return
     row, mixed = np.int64(nodes(graph)[source].mover) * p.actions, p.players * p.actions
+    there = node_action_stats(graph, np.uint64(target))
     for action in range(p.actions):
-        values[source, mixed + action, 0] += values[target, row + action, 0]
-        values[source, mixed + action, 1] += values[target, row + action, 1]
+        values[mixed + action, 0] += there[row + action, 0]
+        values[mixed + action, 1] += there[row + action, 1]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ The value of a move is mu_d1(e) + c * sqrt(log p_d2(e) / n_d3(e)), each term see
     p_d(e)         sum of n_d(f) over the edges f out of u
 
 All depend on what lies below v only through sums kept at v, which selection never has to add up:
-
     A_0(v) = sum of n(f)      A_d(v) = sum of n_d(f)           n_d(e)  = n'(e) + A_(d-1)(v),   p_d(e) = A_d(u)
     B_0(v) = sum of w(f)      B_d(v) = sum of n(f) mu_d(f)     mu_d(e) = (w'(e) + B_(d-1)(v)) / (n'(e) + A_0(v))
 
@@ -17,11 +16,10 @@ Playouts that ended may also be kept by the position they ended at (store="nodes
 n'(v), w'(v) in place of n'(e), w'(e) for depths of 1 and more, and p_d(e) = n'(u) + the sum above. All edges into a position
 then share its playouts, the first one too; the sums kept at a node contain n'(v) and w'(v).
 
-After a playout the changes are pushed up ply by ply, from the leaf to the root: to the edges into every node whose sums
-changed, and on to their sources as far as the parameters see. [UCD section 3.4] updates n_d on the path and within distance
-d of the leaf only, which misses edges that enter an inner node of the path from outside; that literal rule is kept as
-backup="section_3_4". Infinite depth is one more level that feeds itself. A_inf counts paths and can grow exponentially
-with depth, hence floating point.
+After a playout the changes are pushed up ply by ply, from leaf to root: to the edges into every node whose sums changed, and on
+to their sources as far as the parameters see. [UCD section 3.4] updates n_d on the path and within distance d of the leaf only,
+which misses edges that enter an inner node of the path from outside; that literal rule is backup="section_3_4".
+Infinite depth is one more level that feeds itself. A_inf counts paths and can grow exponentially, hence floating point.
 """
 
 from __future__ import annotations
@@ -117,7 +115,7 @@ def add_to_path(graph, sim, p):
             if last and p.mean_column >= 0:
                 own[p.players + player] += paid[player]
         if last or p.edge_reach == 0:
-            refresh(graph, sim, p, number, source)
+            refresh(graph, sim, p, number, source, True)
         else:
             refresh_all(graph, sim, p, np.int64(edge.target))
         kept[source, FIRST_A] += 1.0
@@ -138,7 +136,7 @@ def refresh_all(graph, sim, p, node):
     reference = nodes(graph)[node].first_in
     while reference >= 0:
         source, number = edge_in(graph, reference)
-        refresh(graph, sim, p, number, source)
+        refresh(graph, sim, p, number, source, True)
         reference = edges(graph)[number].next_in
 
 
@@ -162,7 +160,8 @@ def apply_changes(graph, sim, p, node):
     slot, kept, changes = np.int64(marks(graph, sim)[node].slot), node_stats(graph), pending(graph, sim)
     for column in range(FIRST_A, graph.nodes.columns):
         kept[node, column] += changes[slot, column]  # sums change here only, once a backup
-    kept[node, 0] = scale_of(p.c, kept[node, p.parent_visits])  # stale nowhere: it changes with the sum that it depends on
+    if changes[slot, p.parent_visits] != 0.0:
+        kept[node, 0] = scale_of(p.c, kept[node, p.parent_visits])  # stale nowhere: it changes with the sum that it depends on
     if nodes(graph)[node].mover == CHANCE:
         weigh_outcomes(graph, p, node)
 
@@ -214,7 +213,7 @@ def add_leaf_playout(graph, sim, p, number, source, paid):
         pending(graph, sim)[slot, column] += 1.0
     if p.a_inf >= 0:
         pending(graph, sim)[slot, p.a_inf] += 1.0
-    refresh(graph, sim, p, number, source)
+    refresh(graph, sim, p, number, source, True)
 
 
 @kernel()
@@ -268,12 +267,13 @@ def propagate(graph, sim, p, number, source, node):
         changes[here, column + 1] += changes[there, column]
     if p.a_inf >= 0:
         changes[here, p.a_inf] += changes[there, p.a_inf]
-    refresh(graph, sim, p, number, source)
+    # Most edges far above the path only get another mean: there no visits have changed.
+    refresh(graph, sim, p, number, source, p.child_visits < 0 or p.from_leaf or changes[there, p.child_visits] != 0.0)
 
 
 @kernel()
-def refresh(graph, sim, p, number, source):
-    """Computes an edge's mean and visits from its target's sums, and its shares n(e) mu_d(e) of the source's B_d."""
+def refresh(graph, sim, p, number, source, counts):
+    """Computes an edge's mean, and if it counts more its visits, from its target's sums, and its shares n(e) mu_d(e) of B_d."""
     edge, own, kept = edges(graph)[number], edge_stats(graph)[number], node_stats(graph)
     target, mover = np.int64(edge.target), np.int64(nodes(graph)[source].mover)
     if p.shares > 0:
@@ -291,7 +291,7 @@ def refresh(graph, sim, p, number, source):
         mean_value(graph)[number] = total / (edge.leaf_visits + kept[target, FIRST_A])
     if p.child_visits < 0:
         exploration(graph)[number] = exploration_of(edge.visits)
-    else:
+    elif counts:
         exploration(graph)[number] = exploration_of(edge.leaf_visits + (kept[target, p.child_visits] if target >= 0 else 0.0))
 
 

@@ -12,58 +12,64 @@ import numpy as np
 
 from ucd_envs.kernels import CHANCE, kernel
 from ucd_envs.structs import configuration, record
-from ucd_planners.search.graph import edge_in, edge_stats, edges, exploration, mean_value, node_stats, nodes, parameters
+from ucd_planners.search.graph import edge_stats, edges, exploration, mean_value, node_stats, nodes, parameters
 from ucd_planners.search.interface import BACKUP, Layout, exploration_constant
 from ucd_planners.search.sim import begin_backup, frontier, marks, path, payoffs, scratch_bytes
 from ucd_planners.search.ucb import exploration_of, scale_of
 from ucd_planners.selection.ucd import FIRST_A as VISITS
 
+U16, LOW = np.uint64(16), np.uint64(0xFFFF)
 PARAMETERS = record(("c", np.float64), ("players", np.int64))
 
 
 @kernel(BACKUP)
 def backup(graph, sim):
     """Adds a playout to the last edge of its path and to every edge from which that one can be reached."""
-    trail, length, begun = path(sim), np.int64(sim.path.length), begin_backup(graph, sim)
+    p, trail, length, begun = parameters(graph, PARAMETERS), path(sim), np.int64(sim.path.length), begin_backup(graph, sim)
+    records, heads, waits, seen, stamp = edges(graph), nodes(graph), frontier(graph, sim), marks(graph, sim), begun.stamp
     reached, above, count = 0, 1, 1
-    edges(graph)[trail[1, length - 1]].leaf_visits += 1
-    add(graph, sim, np.int64(trail[1, length - 1]), np.int64(trail[0, length - 1]))
-    frontier(graph, sim)[reached, 0] = trail[0, length - 1]
+    records[trail[1, length - 1]].leaf_visits += 1
+    add(graph, sim, p, np.uint64(trail[1, length - 1]), np.uint64(trail[0, length - 1]))
+    waits[reached, 0] = trail[0, length - 1]
     for _ in range(length - 1):
         waiting = 0
         for i in range(count):
-            reference = nodes(graph)[np.int64(frontier(graph, sim)[reached, i])].first_in
+            node = np.uint64(waits[reached, i])
+            reference = np.int64(heads[node].first_in)
+            scale(graph, p, node)
             while reference >= 0:
-                source, number = edge_in(graph, reference)
-                add(graph, sim, number, source)
+                source = np.uint64(reference) >> U16
+                number = np.uint64(heads[source].first_edge) + (np.uint64(reference) & LOW)
+                reference = np.int64(records[number].next_in)
+                add(graph, sim, p, number, source)
                 # The stamp keeps a source that several edges lead to from being counted twice.
-                if marks(graph, sim)[source].stamp != begun.stamp:
-                    marks(graph, sim)[source].stamp = begun.stamp
-                    frontier(graph, sim)[above, waiting] = source
+                if seen[source].stamp != stamp:
+                    seen[source].stamp = stamp
+                    waits[above, waiting] = source
                     waiting += 1
-                reference = edges(graph)[number].next_in
         count = waiting
         reached, above = above, reached
+    for i in range(count):
+        scale(graph, p, np.uint64(waits[reached, i]))
 
 
-@kernel()
-def add(graph, sim, number, source):
-    """Adds a playout to one edge."""
-    p, edge, own, kept, paid = (
-        parameters(graph, PARAMETERS),
-        edges(graph)[number],
-        edge_stats(graph),
-        node_stats(graph),
-        payoffs(sim),
-    )
+@kernel(inline=True)
+def add(graph, sim, p, number, source):
+    """Adds a playout to one edge and to the visits of its source."""
+    edge, own, paid, mover = edges(graph)[number], edge_stats(graph), payoffs(sim), np.int64(nodes(graph)[source].mover)
     edge.visits += 1
     for player in range(p.players):
         own[number, player] += paid[player]
-    kept[source, VISITS] += 1.0
-    mover = np.int64(nodes(graph)[source].mover)
+    node_stats(graph)[source, VISITS] += 1.0
     mean_value(graph)[number] = own[number, mover] / edge.visits if mover != CHANCE else 0.0
     exploration(graph)[number] = exploration_of(edge.visits)
-    kept[source, 0] = scale_of(p.c, kept[source, VISITS])
+
+
+@kernel(inline=True)
+def scale(graph, p, node):
+    """Computes a node's exploration scale, once all its edges have their playout."""
+    kept = node_stats(graph)
+    kept[node, 0] = scale_of(p.c, kept[node, VISITS])
 
 
 @dataclass(frozen=True)
