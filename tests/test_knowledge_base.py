@@ -289,6 +289,21 @@ def test_copies_and_pickles_of_a_planner_read_the_same_base(path: Path) -> None:
         assert other.search(state).stopped == "knowledge"
 
 
+def test_a_saved_search_names_its_base(path: Path, tmp_path: Path) -> None:
+    """A kept graph goes on where the base has no answer."""
+    new_base(path, "hex", size=4)
+    state = make_rules("hex", size=4).initial_state()
+    given: Any = {"playouts": 100, "seed": 3, "reuse_graph": True}
+    planner = ucd_planners.uct(knowledge=KnowledgeBase(path, threshold=1.5), **given)
+    action = planner.search(state).action
+    planner.save(tmp_path / "search.npz")
+    loaded = ucd_planners.load(tmp_path / "search.npz", state)
+    assert isinstance(loaded.knowledge, KnowledgeBase)
+    assert (loaded.knowledge.path, loaded.knowledge.threshold) == (path, 1.5)
+    after = state.after(action)
+    assert loaded.search(after).visits.tolist() == planner.search(after).visits.tolist()
+
+
 @pytest.mark.parametrize("writes", [False, True])
 def test_a_forked_process_reads_and_writes_for_itself(path: Path, writes: bool) -> None:
     """The child maps the file again, and the parent's lock and map stay as they are."""
