@@ -22,6 +22,7 @@ from ucd_envs.foreign import SingleGame
 from ucd_envs.kernels import CHANCE
 from ucd_envs.rules import State
 from ucd_planners import Planner, catch_up, rave, rave_ucd, stop_and_correct, ucd, uct, update_all
+from ucd_planners.knowledge_base import KnowledgeBase
 from ucd_planners.playouts import BHRF, CMC, MAST, GoExpert, GoInitial, LastGoodReply, NGrams, PoolRAVE
 from ucd_planners.selection.ucd import UCD
 
@@ -154,6 +155,21 @@ class PlainUCD(UCD):
 
     def __init__(self) -> None:
         super().__init__(1, 0, 1)
+
+
+def test_a_planner_with_a_knowledge_base_opens_its_file_again(tmp_path: Path) -> None:
+    """The base stays a file of its own; one that is gone is named when the search is loaded."""
+    base = KnowledgeBase.create(tmp_path / "hex.lmdb", start().rules, "uct(c=0.3)", threshold_to_play=0.5)
+    planner = uct(playouts=100, seed=1, reuse_graph=True, knowledge=base)
+    planner.search(start())
+    planner.save(tmp_path / "search.npz")
+    loaded = ucd_planners.load(tmp_path / "search.npz", start())
+    assert loaded.knowledge is not None
+    assert (loaded.knowledge.path, loaded.knowledge.threshold) == (base.path.resolve(), 0.5)
+    assert_goes_on(planner, loaded, start())
+    base.path.unlink()
+    with pytest.raises(ValueError, match=r"hex\.lmdb"):
+        ucd_planners.load(tmp_path / "search.npz", start())
 
 
 def test_a_users_selection_is_saved_by_the_name_of_its_class(tmp_path: Path) -> None:

@@ -13,11 +13,9 @@ from typing import Any, NamedTuple
 
 from ucd_envs.rules import Rules, State
 from ucd_planners.arena.match import Game, Match
-from ucd_planners.benchmarks.speed import playout_rate
 from ucd_planners.experiments import picture
 from ucd_planners.experiments.experiment import Experiment, Row, Setting, measured
 from ucd_planners.notation import planner_from
-from ucd_planners.planner import Planner
 
 UCT = "uct(c=0.3)"
 SECONDS = 0.1
@@ -25,6 +23,8 @@ SECONDS = 0.1
 GAME = "nogo_v0"
 SAMPLED = 2
 """Games whose positions are searched again for the figures about searches."""
+SHARED = 10_000
+"""Playouts of the searches that tell the share of playouts in the time."""
 
 
 class Side(NamedTuple):
@@ -69,7 +69,7 @@ class Figures(NamedTuple):
     depth: float
     reused: float
     in_playouts: float
-    """Percent of the CPU time that playouts alone would take, at the start of the game."""
+    """Percent of the CPU time of a search that its playouts take, at the start of the game."""
 
 
 def figures(side: Side, match: Match, games: Sequence[Game], number: int) -> Figures:
@@ -87,7 +87,7 @@ def figures(side: Side, match: Match, games: Sequence[Game], number: int) -> Fig
     playouts, nodes, depth, reused = (
         fmean(getattr(each, name) for each in found) for name in ("playouts", "nodes", "depth", "reused")
     )
-    return Figures(playouts, nodes, depth, reused, playouts_share(rules, planner))
+    return Figures(playouts, nodes, depth, reused, playouts_share(rules, match.seed))
 
 
 def match_under(side: Side, match: Match) -> Rules:
@@ -95,11 +95,15 @@ def match_under(side: Side, match: Match) -> Rules:
     return Match(match.game, match.a, match.b, {**match.settings, **side.settings}, match.budget, match.games).rules
 
 
-def playouts_share(rules: Rules, planner: Planner) -> float:
-    """Returns the percentage of a search's CPU time that its playouts take from the start of the game."""
-    planner.forget()
-    result = planner.search(rules.initial_state())
-    return 100 * result.playouts / playout_rate(rules) / result.cpu_seconds
+def playouts_share(rules: Rules, seed: int) -> float:
+    """Returns the percentage of the CPU time of UCT that its playouts take at the start of the game: the time of as many
+    playouts with a tree of two nodes, over that of the search."""
+    times = []
+    for text in ("uct(c=0.3,max_nodes=2)", UCT):
+        planner = planner_from(text, seed=seed, playouts=SHARED)
+        planner.search(rules.initial_state(), playouts=1)  # compiles
+        times.append(planner.search(rules.initial_state()).cpu_seconds)
+    return 100 * times[0] / times[1]
 
 
 def with_figures(setting: Setting, games: Sequence[Game]) -> Row:
