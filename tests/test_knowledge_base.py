@@ -272,7 +272,7 @@ def test_a_planner_in_text_names_its_base(path: Path) -> None:
     plain = planner_from(f"uct(knowledge='{path}')")
     assert isinstance(plain.knowledge, KnowledgeBase)
     written = canonical(f"uct(knowledge='{path}')")
-    assert written == f"uct(c=0.3,knowledge=\"base(path='{path}',threshold=none,use=play,virtual=100)\")"
+    assert written == f"uct(c=0.3,knowledge=\"base(path='{path}',threshold=none,use=play,virtual=5)\")"
     assert canonical(written) == written
     again = planner_from(f"uct(knowledge=\"base(path='{path}', threshold=1.5, use=seed, virtual=7)\")").knowledge
     assert isinstance(again, KnowledgeBase)
@@ -287,6 +287,21 @@ def test_copies_and_pickles_of_a_planner_read_the_same_base(path: Path) -> None:
     planner = ucd_planners.uct(playouts=5, knowledge=str(path))
     for other in (copy.copy(planner), copy.deepcopy(planner), pickle.loads(pickle.dumps(planner))):
         assert other.search(state).stopped == "knowledge"
+
+
+def test_a_saved_search_names_its_base(path: Path, tmp_path: Path) -> None:
+    """A kept graph goes on where the base has no answer."""
+    new_base(path, "hex", size=4)
+    state = make_rules("hex", size=4).initial_state()
+    given: Any = {"playouts": 100, "seed": 3, "reuse_graph": True}
+    planner = ucd_planners.uct(knowledge=KnowledgeBase(path, threshold=1.5), **given)
+    action = planner.search(state).action
+    planner.save(tmp_path / "search.npz")
+    loaded = ucd_planners.load(tmp_path / "search.npz", state)
+    assert isinstance(loaded.knowledge, KnowledgeBase)
+    assert (loaded.knowledge.path, loaded.knowledge.threshold) == (path, 1.5)
+    after = state.after(action)
+    assert loaded.search(after).visits.tolist() == planner.search(after).visits.tolist()
 
 
 @pytest.mark.parametrize("writes", [False, True])

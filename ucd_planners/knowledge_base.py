@@ -76,6 +76,7 @@ class Header:
     format: int = FORMAT
 
 
+@dataclass(init=False, eq=False, repr=False)
 class KnowledgeBase:
     """A knowledge base in a file, which `KnowledgeBase.create` makes; for a planner's `knowledge=`.
 
@@ -87,8 +88,13 @@ class KnowledgeBase:
     ValueError for other parameters. In another process a pickled one opens the file again. Reading writes nothing.
     """
 
+    path: Path
+    threshold: float
+    use: str
+    virtual: float
+
     def __init__(
-        self, path: str | PathLike[str], threshold: float | None = None, use: str = "play", virtual: float = 100.0
+        self, path: str | PathLike[str], threshold: float | None = None, use: str = "play", virtual: float = 5.0
     ) -> None:
         self.path = Path(path)
         if use not in USES:
