@@ -2,8 +2,7 @@
 
     mu + c * sqrt(log p / n)     mu = mean_value,  c * sqrt(log p) = the exploration scale,  1 / sqrt(n) = exploration
 
-A backup keeps the three numbers, each selection with its own meaning of mu, p and n; any bound of the form
-`mean_value + scale * exploration` is chosen by this one kernel.
+A backup keeps the three numbers, with the selection's own meaning of mu, p and n, and this one kernel chooses by them.
 """
 
 from __future__ import annotations
@@ -59,6 +58,10 @@ def best(graph, node, rng):
     """The place of the tried action with the largest bound; among equals each with the same probability. Needs one."""
     means, chances, scale = mean_value(graph), exploration(graph), node_stats(graph)[node, 0]
     first, count = np.uint64(nodes(graph)[node].first_edge), np.uint64(nodes(graph)[node].expanded)
+    if count == np.uint64(2):  # as in narrow games, whose descents are long
+        one, other = means[first] + scale * chances[first], means[first + np.uint64(1)] + scale * chances[first + np.uint64(1)]
+        if one != other:
+            return np.int64(other > one)
     most = largest(means, chances, scale, first, count)
     # Both passes compute the same bounds from the same numbers, so the largest one is met exactly.
     equals = np.uint64(0)

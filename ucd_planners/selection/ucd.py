@@ -121,13 +121,11 @@ def add_to_path(graph, sim, p):
         kept[source, FIRST_A] += 1.0
         for player in range(p.players if p.own_b else 0):
             kept[source, p.first_b + player] += paid[player]
-        # The scale belongs to the node: one root and logarithm for all edges.
-        kept[source, 0] = scale_of(p.c, kept[source, FIRST_A])
+        kept[source, 0] = scale_of(p.c, kept[source, FIRST_A])  # of the node: one root and logarithm for all edges
         if weighs and nodes(graph)[source].mover == CHANCE:
             weigh_outcomes(graph, p, source)
     if p.edge_reach > 0:
-        # Where positions may come again, edges lead to the root too; in a graded graph none does.
-        refresh_all(graph, sim, p, np.int64(trail[0, 0]))
+        refresh_all(graph, sim, p, np.int64(trail[0, 0]))  # where positions may come again, edges lead to the root too
 
 
 @kernel()
@@ -271,7 +269,7 @@ def propagate(graph, sim, p, number, source, node):
     refresh(graph, sim, p, number, source, p.child_visits < 0 or p.from_leaf or changes[there, p.child_visits] != 0.0)
 
 
-@kernel()
+@kernel(inline=True)
 def refresh(graph, sim, p, number, source, counts):
     """Computes an edge's mean, and if it counts more its visits, from its target's sums, and its shares n(e) mu_d(e) of B_d."""
     edge, own, kept = edges(graph)[number], edge_stats(graph)[number], node_stats(graph)
@@ -313,8 +311,7 @@ def refresh_shares(graph, sim, p, number, source):
         own[place] = share  # so the next change is the difference to what the source has
 
 
-BACKUPS = ("descent", "section_3_4")
-STORES = ("edges", "nodes")
+BACKUPS, STORES = ("descent", "section_3_4"), ("edges", "nodes")
 
 
 @dataclass(frozen=True)
