@@ -165,7 +165,7 @@ def test_a_planner_with_a_knowledge_base_opens_its_file_again(tmp_path: Path) ->
     planner.save(tmp_path / "search.npz")
     loaded = ucd_planners.load(tmp_path / "search.npz", start())
     assert loaded.knowledge is not None
-    assert (loaded.knowledge.path, loaded.knowledge.threshold) == (base.path.resolve(), 0.5)
+    assert (loaded.knowledge.path, loaded.knowledge.threshold) == (base.path, 0.5)
     assert_goes_on(planner, loaded, start())
     base.path.unlink()
     with pytest.raises(ValueError, match=r"hex\.lmdb"):

@@ -26,7 +26,6 @@ from ucd_envs.foreign import raw_environment
 from ucd_envs.rules import Rules, State
 from ucd_envs.settings import shown
 from ucd_planners import files
-from ucd_planners.knowledge_base import KnowledgeBase
 from ucd_planners.options import PlannerOptions
 from ucd_planners.planner import Planner
 from ucd_planners.search.graph import EDGE, NODE
@@ -37,8 +36,6 @@ LAYOUT = 1
 """The layout of files, which changes with what they hold."""
 MAGIC = b"PK\x03\x04"
 """The first bytes of an archive."""
-BASE_FIELDS = ("threshold", "use", "virtual")
-"""Parameters of a knowledge base beside its path."""
 OWN = ("ucd_envs", "ucd_planners")
 """Packages whose modules a file may name; those of others are imported by their users before."""
 
@@ -185,9 +182,6 @@ def described(name: str, value: Any) -> Any:
     if "__dataclass_fields__" in vars(kind) and named(reference) is kind:
         fields = {each.name: getattr(value, each.name) for each in dataclasses.fields(value) if each.init}
         return {"class": reference, "fields": {key: described(name, each) for key, each in fields.items()}}
-    if kind is KnowledgeBase:  # its file stays where it is
-        place = str(value.path.resolve())
-        return {"class": reference, "fields": {**{key: getattr(value, key) for key in BASE_FIELDS}, "path": place}}
     raise ValueError(f"a search with {name}={shown(value)} cannot be saved: {kind.__name__} is no dataclass of a module")
 
 
@@ -198,7 +192,7 @@ def made(path: Path, value: Any) -> Any:
     if not isinstance(value, Mapping):
         return value
     kind = named(value["class"])
-    if not (isinstance(kind, type) and (dataclasses.is_dataclass(kind) or kind is KnowledgeBase)):
+    if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
         module, _, name = value["class"].partition(":")
         raise ValueError(f"{path} needs {name} of {module}: import that module before")
     return kind(**{key: made(path, each) for key, each in value["fields"].items()})
