@@ -501,9 +501,9 @@ def test_a_table_gives_way_to_one_with_as_many_games_in_each_row(old: str | None
 
 
 KEPT = Path(__file__).parent.parent / "docs" / "results"
-PARTIAL = (*bhrf.EXPERIMENTS, "ucd-ggp")
+PARTIAL = tuple(bhrf.EXPERIMENTS)
 """Experiments of which a part is kept, which the same command goes on from."""
-WHOLE = (*ucd.EXPERIMENTS, *ucd_go.EXPERIMENTS, *cmc.EXPERIMENTS)
+WHOLE = (*ucd.EXPERIMENTS, *ucd_go.EXPERIMENTS, *cmc.EXPERIMENTS, "ucd-ggp")
 """Experiments whose whole runs are kept."""
 
 
