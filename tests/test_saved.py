@@ -191,6 +191,14 @@ def test_a_module_that_is_not_imported_is_named(tmp_path: Path, monkeypatch: pyt
         ucd_planners.load(tmp_path / "search", start())
 
 
+@dataclass(init=False, frozen=True)
+class WordUCD(UCD):
+    """A user's selection that is made from something else than its fields."""
+
+    def __init__(self, word: str) -> None:
+        super().__init__(1, 0, len(word) % 2)
+
+
 class Steps(gymnasium.Env):
     """Three moves."""
 
@@ -220,10 +228,12 @@ def test_what_cannot_be_saved_is_refused_in_one_sentence(tmp_path: Path) -> None
     planner.forget()
     with pytest.raises(ValueError, match=r"^there is no search to save"):
         planner.save(path)
-    planner = Planner(PlainUCD(), playouts=20, seed=1, reuse_graph=True)
-    planner.search(state)
-    with pytest.raises(ValueError, match=r"^a search with selection=.* cannot be saved: PlainUCD is no dataclass of a module$"):
-        planner.save(path)
+    for selection in (PlainUCD(), WordUCD("simple")):
+        planner = Planner(selection, playouts=20, seed=1, reuse_graph=True)
+        planner.search(state)
+        sentence = rf"cannot be saved: {type(selection).__name__} is no dataclass of a module, made by its fields$"
+        with pytest.raises(ValueError, match=sentence):
+            planner.save(path)
     env = Steps()
     env.reset()
     planner = uct(playouts=20, seed=1, reuse_graph=True)

@@ -179,10 +179,13 @@ def described(name: str, value: Any) -> Any:
         return [described(name, each) for each in value]
     kind = type(value)
     reference = f"{kind.__module__}:{kind.__qualname__}"
-    if "__dataclass_fields__" in vars(kind) and named(reference) is kind:
+    own = vars(kind).get("__dataclass_params__")  # of the class itself: one that inherits from a dataclass may keep more
+    if own is not None and own.init and named(reference) is kind:
         fields = {each.name: getattr(value, each.name) for each in dataclasses.fields(value) if each.init}
         return {"class": reference, "fields": {key: described(name, each) for key, each in fields.items()}}
-    raise ValueError(f"a search with {name}={shown(value)} cannot be saved: {kind.__name__} is no dataclass of a module")
+    raise ValueError(
+        f"a search with {name}={shown(value)} cannot be saved: {kind.__name__} is no dataclass of a module, made by its fields"
+    )
 
 
 def made(path: Path, value: Any) -> Any:

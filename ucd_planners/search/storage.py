@@ -157,7 +157,7 @@ class Graph:
         key: [key_words] uint64; ply: of the position. A position above the last root starts afresh too, since statistics do not
         go up beyond the root; `reused` is then 0, else the visits of the root's edges. It is this graph, or another one that
         has copied the part that can still be reached: when as many edges have been added as were left the last time, when edges
-        run short, or when playouts have taken longer than copying would, since backups also go up to what is out of reach.
+        run short, or when playouts took longer than copying would, since backups of a graph go up to what is out of reach.
         """
         lasts = self._arguments[-1].reuse_graph and self.node_count > 0 and ply >= self.ply
         node = node_of(self.header, key, ply) if lasts else -1
@@ -170,7 +170,7 @@ class Graph:
         self.record.playouts = self.record.depth = 0
         self.record.root = node
         self.reused = int(self.edges["visits"][self.block(node)].sum())
-        edges, pays = self.edge_count, self.simulated * COPIED >= self._copied_bytes + AT_LEAST
+        edges, pays = self.edge_count, self.simulated * COPIED >= self._copied_bytes + AT_LEAST and self.layout.merges
         if edges < 2 * self.kept and 2 * edges < self.record.most_edges and not pays:
             return self
         return self._rebuilt()
