@@ -20,7 +20,7 @@ from ucd_envs.rules import Rules, State
 from ucd_envs.structs import fields
 from ucd_planners import rave, ucd, uct
 from ucd_planners.playouts import BHRF
-from ucd_planners.playouts.bhrf import MEMORY, contexts_of, replies_of
+from ucd_planners.playouts.forest import MEMORY, contexts_of, index_of, replies_of
 from ucd_planners.selection.rave import RAVE
 from ucd_planners.selection.ucd import UCD
 
@@ -50,8 +50,9 @@ def forest(memory: np.ndarray) -> Forest:
             return (divmod(number - 1, int(m.actions)),)
         return told(int(contexts[number]["move"])), *name(int(contexts[number]["parent"]))
 
-    there = [number for number, c in enumerate(contexts) if number > m.singles and c["parent"] != 0]
-    assert len(there) == m.contexts
+    there = range(1 + int(m.singles), 1 + int(m.singles) + int(m.contexts))
+    index = index_of.py_func(memory, m)
+    assert sorted(int(slot) & 0xFFFFFFFF for slot in index if slot) == [*there]
     for number in (*range(1, 1 + int(m.singles)), *there):
         c = contexts[number]
         assert c["replies"] > 0 or (c["children"] == 0 and number <= m.singles)
@@ -117,7 +118,7 @@ def test_patterns_are_those_of_a_dictionary_after_thousands_of_simulations(
 ) -> None:
     """Without a limit that is reached, whatever the playouts."""
     search, known = Search(start_of(game, settings), UCT, 2, policies=BHRF(0.2)), Forest()
-    for _ in range(1500):
+    for _ in range(2500):
         simulation = search.simulation()
         known.add(simulation.moves[: simulation.descent], simulation.payoffs)
     memory = search.worker.sim.memories[0]

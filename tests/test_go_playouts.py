@@ -14,9 +14,12 @@ from go_oracle import Position
 from lockstep import mean_return
 from scipy.stats import chisquare
 
-from ucd_envs.kernels import OVER
+from ucd_envs.boards import stones, superko
+from ucd_envs.games.go import CONFIG, RECORD_BYTES, STATE
+from ucd_envs.kernels import OVER, PLAYOUT, compiled, kernel
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State
+from ucd_envs.structs import fields
 from ucd_planners import ucd, uct
 
 NO_TRACE = np.empty(0, np.int32)
@@ -108,6 +111,32 @@ def test_playouts_without_a_trace_have_the_same_results(ko: str) -> None:
         rules.kernels.payoffs(rules.config, array, payoffs)
         assert State(rules, array.tobytes()).over
         assert payoffs.tolist() == end.payoffs()
+
+
+@kernel(PLAYOUT)
+def by_any_rules(config, state, rng, trace):
+    """Plays moves of the random policy by the loop for all rules."""
+    c, s = fields(config, CONFIG), fields(state, STATE)
+    return stones.play_randomly(c, s, superko.boards_of(state, RECORD_BYTES), rng, trace)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(2, 2), (3, 5), (9, 9), (19, 19)])
+@pytest.mark.parametrize("room", [0, 1, 7, 10_000])
+def test_the_loop_for_the_usual_rules_plays_the_moves_of_the_loop_for_all(rows: int, columns: int, room: int) -> None:
+    """From the same random numbers, from positions of random games, with a trace of any length: every byte is the same."""
+    rules, choices = go(rows=rows, columns=columns), random.Random(7)
+    general, usual = compiled(by_any_rules, PLAYOUT), rules.kernels.playout
+    for number in range(40):
+        state = rules.initial_state()
+        for _ in range(choices.randrange(2 * rows * columns)):
+            if not state.over:
+                state = state.after(choices.choice(state.legal_actions()))
+        ends = []
+        for play in (usual, general):
+            array, rng, trace = state.array(), seeded(number), np.full(min(room, 2 * rules.max_plies), -1, np.int32)
+            count = play(rules.config, array, rng, trace) if not state.over else 0
+            ends.append((array.tobytes(), rng.tolist(), trace.tolist(), count))
+        assert ends[0] == ends[1]
 
 
 @pytest.mark.parametrize("ko", KO)

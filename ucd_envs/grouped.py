@@ -141,6 +141,7 @@ def _grouped(rules: Rules, grouping: Grouping, source: Any) -> Rules:
         why_illegal=lambda action: "its group is not picked" if action < rules.actions else "no such group can be picked",
         validate=lambda config, state: _is_valid(rules, grouping, memory, state),
         turn=None if rules.turn is None else lambda config, state, player: _turn(rules, state, player),
+        shrinking=False,  # behind a pick only its moves are playable, and then all are again
         groups=None,
         solution=None,
         inside=Inside(rules, grouping, source, memory),

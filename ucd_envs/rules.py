@@ -120,6 +120,8 @@ class Rules:
     players move only in turn, such as one whose key does not tell the mover."""
     symmetries: Symmetries | None = None
     """Symmetries of the game. None for a game that names none."""
+    shrinking: bool = False
+    """Whether playable actions only become fewer: one that was played, or is not playable, never is again in the same game."""
     solution: Callable[[State], list[int]] | None = None
     """Returns the actions that are right with best play afterwards. None itself for a game whose values are not known."""
     groups: Grouping | None = None
@@ -152,10 +154,8 @@ class Rules:
         linked = np.zeros(-(-len(own) // 8) * 8 + LINK_BYTES, np.uint8)
         linked[: len(own)] = own
         linked[-LINK_BYTES:] = links.view(np.uint8)
-        found = {"kernels": kernels, "config": linked, "config_bytes": len(own)}
-        if kernels.observe is defaults.observe:
-            found["planes"] = (1, 1, 64 * self.key_words)
-        vars(self).update(found)
+        planes = (1, 1, 64 * self.key_words) if kernels.observe is defaults.observe else self.planes
+        vars(self).update(kernels=kernels, config=linked, config_bytes=len(own), planes=planes)
 
     def _check(self) -> None:
         """Raises TypeError or ValueError with one sentence for invalid facts."""

@@ -223,3 +223,88 @@ def _highest(typing_context, word):
 @overload(leading_zeros)
 def _compiled_leading_zeros(word):
     return lambda word: _highest(word)  # type: ignore[call-arg]
+
+
+def equal_bits(values: Any, first: Any, value: Any) -> int:
+    """Returns 32 bits, one for each value from `first` on: set where it equals `value`. A few machine instructions in a kernel.
+
+    values: [any] float32, with 32 or more from `first` on; value: float32, not NaN.
+    """
+    return sum(int(values[int(first) + i] == value) << i for i in range(32))
+
+
+@intrinsic
+def _equal_bits(typing_context, values, first, value):
+    if values != types.Array(types.float32, 1, "C") or value != types.float32 or first != types.uint64:
+        return None
+
+    def generate(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        row = ir.VectorType(ir.FloatType(), 32)
+        found = builder.load(builder.bitcast(builder.gep(data, [arguments[1]]), row.as_pointer()), align=4)
+        lane = builder.insert_element(ir.Constant(row, ir.Undefined), arguments[2], ir.Constant(ir.IntType(32), 0))
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), 32), [0] * 32)
+        bits = builder.fcmp_ordered("==", found, builder.shuffle_vector(lane, ir.Constant(row, ir.Undefined), zeros))
+        return builder.zext(builder.bitcast(bits, ir.IntType(32)), ir.IntType(64))
+
+    return types.uint64(values, first, value), generate
+
+
+@overload(equal_bits)
+def _compiled_equal_bits(values, first, value):
+    return lambda values, first, value: _equal_bits(values, first, value)  # type: ignore[call-arg]
+
+
+def row_sum(values: Any, first: Any) -> int:
+    """Returns the sum of 32 values from `first` on, modulo 2**32. A few machine instructions in a kernel.
+
+    values: [any] uint32, with 32 or more from `first` on.
+    """
+    return sum(int(values[int(first) + i]) for i in range(32)) & 0xFFFFFFFF
+
+
+@intrinsic
+def _row_sum(typing_context, values, first):
+    if values != types.Array(types.uint32, 1, "C") or first != types.uint64:
+        return None
+
+    def generate(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        row = ir.VectorType(ir.IntType(32), 32)
+        found = builder.load(builder.bitcast(builder.gep(data, [arguments[1]]), row.as_pointer()), align=4)
+        kind = ir.FunctionType(ir.IntType(32), [row])
+        total = cgutils.get_or_insert_function(builder.module, kind, "llvm.vector.reduce.add.v32i32")
+        return builder.zext(builder.call(total, [found]), ir.IntType(64))
+
+    return types.uint64(values, first), generate
+
+
+@overload(row_sum)
+def _compiled_row_sum(values, first):
+    return lambda values, first: _row_sum(values, first)  # type: ignore[call-arg]
+
+
+def fetch(array: Any, place: Any) -> None:
+    """Has the processor read an entry of a large array into its cache while a kernel goes on. Does nothing in plain Python."""
+
+
+@intrinsic
+def _fetch(typing_context, array, place):
+    if not isinstance(array, types.Array) or place != types.uint64:
+        return None
+
+    def generate(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        place = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
+        builder.call(function, [place, word(1), word(3), word(1)])  # to write, into the nearest cache, data
+        return context.get_dummy_value()
+
+    return types.void(array, place), generate
+
+
+@overload(fetch)
+def _compiled_fetch(array, place):
+    return lambda array, place: _fetch(array, place)  # type: ignore[call-arg]

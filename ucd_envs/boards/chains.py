@@ -23,7 +23,7 @@ UP = np.uint64(SIDE + 1)
 """Distance from a point to the one above."""
 POINTS = (SIDE + 2) * (SIDE + 1) + 1
 """Number of points with the border. Point 0 belongs to the border."""
-U0, U1, U2, U4, U8 = (np.uint64(n) for n in (0, 1, 2, 4, 8))
+U0, U1, U2, U4, U8, U15 = (np.uint64(n) for n in (0, 1, 2, 4, 8, 15))
 
 EMPTY, BLACK, WHITE, BORDER = 0, 1, 2, 4
 """Colours of points. BLACK is player 0's, WHITE player 1's."""
@@ -120,53 +120,58 @@ def touches(s, p, player):
 def place(s, p, player):
     """Puts a stone on an empty point. Captures enemy chains without a liberty, then the own chain if it has none, and sets
     `ko`."""
+    s.vacant = placed(s, p, player, s.vacant)
+    if s.liberties[np.uint64(s.chain[p])] == 0:
+        take(s, np.uint64(s.chain[p]), np.uint8(player + 1))
+
+
+@kernel(inline=True)
+def placed(s, p, player, vacant):
+    """Puts a stone on one of `vacant` empty points and captures enemy chains without a liberty. Sets `ko` after a capture.
+    Returns the number of empty points, which loops keep in a register."""
     own, enemy = np.uint8(player + 1), np.uint8(2 - player)
-    gone = U1 << U4 * np.uint64(player)
+    change = (U1 << U4 * np.uint64(player)) - ROOM
     # `empty` and `place` stay inverse: the last empty point takes the place of p.
-    s.vacant -= U1
-    last, i = np.uint64(s.empty[s.vacant]), np.uint64(s.place[p])
+    vacant -= U1
+    last, i = s.empty[vacant], np.uint64(s.place[p])
     s.empty[i] = last
-    s.place[last] = i
+    s.place[np.uint64(last)] = i
     e, w, d, u = p + U1, p - U1, p - UP, p + UP
     room = np.uint64(s.around[p]) >> U8
     s.colour[p] = own
-    change = gone - ROOM
     s.around[e] += change
     s.around[w] += change
     s.around[d] += change
     s.around[u] += change
     ce, cw, cd, cu = np.uint64(s.chain[e]), np.uint64(s.chain[w]), np.uint64(s.chain[d]), np.uint64(s.chain[u])
+    oe, ow, od, ou = s.colour[e] == own, s.colour[w] == own, s.colour[d] == own, s.colour[u] == own
     # One decrement for each pair: a chain that touches p twice loses two. Empty points share NO_CHAIN, whose count is void.
     s.liberties[ce] -= 1
     s.liberties[cw] -= 1
     s.liberties[cd] -= 1
     s.liberties[cu] -= 1
-    oe, ow, od, ou = s.colour[e] == own, s.colour[w] == own, s.colour[d] == own, s.colour[u] == own
-    alone = not (oe | ow | od | ou)
+    # The stone enters the chain of an own neighbour, or that of p, empty until then: the same stores without a branch.
+    first = ce if oe else cw if ow else cd if od else cu if ou else p
+    s.liberties[p] = 0
+    s.length[p] = 0
+    s.next[p] = p
+    s.chain[p] = first
+    s.liberties[first] += room
+    s.length[first] += 1
     # A chain's `next` is a circle, so p may enter it at any of its stones.
-    if alone:
-        s.chain[p] = p
-        s.next[p] = p
-        s.liberties[p] = room
-        s.length[p] = 1
-    else:
-        first = ce if oe else cw if ow else cd if od else cu
-        s.chain[p] = first
-        s.next[p] = s.next[first]
-        s.next[first] = p
-        s.liberties[first] += room
-        s.length[first] += 1
-        if (ow & (cw != first)) | (od & (cd != first)) | (ou & (cu != first)):
-            if ow & (cw != first):
-                join(s, first, cw)
-            if od:
-                join(s, np.uint64(s.chain[p]), np.uint64(s.chain[d]))
-            if ou:
-                join(s, np.uint64(s.chain[p]), np.uint64(s.chain[u]))
+    behind = s.next[first]
+    s.next[first] = p
+    s.next[p] = behind
+    if (ow & (cw != first)) | (od & (cd != first)) | (ou & (cu != first)):
+        if ow & (cw != first):
+            join(s, first, cw)
+        if od:
+            join(s, np.uint64(s.chain[p]), np.uint64(s.chain[d]))
+        if ou:
+            join(s, np.uint64(s.chain[p]), np.uint64(s.chain[u]))
     # Numbers of enemy chains are as before: only own chains were renamed. A capture may give back own liberties.
-    none = (s.liberties[ce] == 0) | (s.liberties[cw] == 0) | (s.liberties[cd] == 0) | (s.liberties[cu] == 0)
-    if none:
-        before = s.vacant
+    if (s.liberties[ce] == 0) | (s.liberties[cw] == 0) | (s.liberties[cd] == 0) | (s.liberties[cu] == 0):
+        s.vacant = vacant
         if s.colour[e] == enemy and s.liberties[ce] == 0:
             take(s, ce, enemy)
         if s.colour[w] == enemy and s.liberties[cw] == 0:
@@ -175,10 +180,10 @@ def place(s, p, player):
             take(s, cd, enemy)
         if s.colour[u] == enemy and s.liberties[cu] == 0:
             take(s, cu, enemy)
-        if alone and s.vacant == before + U1 and s.liberties[p] == 1:
-            s.ko = s.empty[before]
-    if s.liberties[np.uint64(s.chain[p])] == 0:
-        take(s, np.uint64(s.chain[p]), own)
+        if first == p and s.vacant == vacant + U1 and s.liberties[p] == 1:
+            s.ko = s.empty[vacant]
+        vacant = s.vacant
+    return vacant
 
 
 @kernel()
@@ -237,7 +242,14 @@ def surrounded(s):
 
     Each region is gathered at the front of the empty points that are not counted yet.
     """
-    points, start = np.int64(0), U0
+    points, start, counts = np.int64(0), U0, U0
+    for number in range(s.vacant):
+        beside = np.uint64(s.around[np.uint64(s.empty[number])])
+        counts |= beside
+        points += np.int64(beside & U15 == SURROUNDED) - np.int64(beside >> U4 & U15 == SURROUNDED)
+    if counts < ROOM:
+        return points  # no two empty points touch: every region is one point, shut in by one colour or by both
+    points = np.int64(0)
     while start < s.vacant:
         # empty[start:done] are expanded points of the region, empty[done:end] known ones that are not expanded.
         seen, done, end = np.uint8(0), start, start + U1

@@ -37,8 +37,8 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from ucd_envs.boards import chains, points, superko
-from ucd_envs.boards.chains import CELLS, EMPTY, POINTS, ROOM, SIDE, SURROUNDED, U0, U1, U2, U4
+from ucd_envs.boards import chains, points, stones, superko
+from ucd_envs.boards.chains import CELLS, EMPTY, POINTS, SIDE, U0, U1, U2, U4
 from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     BYTES,
@@ -54,15 +54,13 @@ from ucd_envs.kernels import (
     TURN,
     VALIDATE,
     kernel,
-    most_moves,
-    move_of,
 )
-from ucd_envs.rng import below, stepped
+from ucd_envs.rng import below
 from ucd_envs.rules import Rules
 from ucd_envs.settings import boolean, integer
 from ucd_envs.structs import configuration, fields, record
 
-U3, U32 = np.uint64(3), np.uint64(32)
+U3 = np.uint64(3)
 
 FACTS = ("rows", "columns", "twice_komi", "ko", "suicide", "first", "max_plies", "mercy")
 CONFIG = record(
@@ -104,7 +102,7 @@ def reset(config, state):
     superko.forget(s, superko.boards_of(state, RECORD_BYTES))
     for action in range(c.rows * c.columns):
         if c.stones[action] != EMPTY:
-            put(c, s, np.uint64(c.point[action]), np.int64(c.stones[action]) - 1)
+            stones.put(c, s, np.uint64(c.point[action]), np.int64(c.stones[action]) - 1)
     s.ko = 0
     if c.ko:
         superko.remember(c, s, superko.boards_of(state, RECORD_BYTES))
@@ -153,11 +151,11 @@ def play(config, state, action):
         s.ko = 0
     else:
         s.passes = 0
-        put(c, s, np.uint64(c.point[np.uint64(action)]), player)
+        stones.put(c, s, np.uint64(c.point[np.uint64(action)]), player)
     if c.ko:
         superko.remember(c, s, superko.boards_of(state, RECORD_BYTES))
     if s.passes == 2 or s.ply >= c.max_plies:
-        finish(s)
+        stones.finish(s)
 
 
 @kernel(READ_PAYOFFS)
@@ -193,47 +191,9 @@ def key(config, state, words):
 def playout(config, state, rng, trace):
     """Plays moves of the random policy."""
     c, s = fields(config, CONFIG), fields(state, STATE)
-    player, passes, ply = s.player, s.passes, s.ply
-    cells, last = c.rows * c.columns, min(c.max_plies, s.ply + most_moves(trace))
-    first, second = rng[0], rng[1]  # in registers until the end
-    latest, before = s.last[0], s.last[1]
-    while passes < 2 and ply < last:
-        left, point = s.vacant, U0  # empty[left:] was tried without success in this move
-        while left > U0:
-            bits, first, second = stepped(first, second)
-            i = ((bits >> U32) * left) >> U32
-            p = np.uint64(s.empty[i])
-            if sensible(c, s, state, p, player):
-                point = p
-                break
-            left -= U1
-            q = s.empty[left]  # `place` stays the inverse of `empty`
-            s.empty[left] = p
-            s.empty[i] = q
-            s.place[p] = left
-            s.place[np.uint64(q)] = i
-        if point != U0:
-            put(c, s, point, player)
-            passes = 0
-        else:
-            s.ko = 0
-            passes += 1
-        before, latest = latest, np.int32(c.action[point]) if point != U0 else np.int32(cells)
-        if trace.size > 0:
-            trace[ply - s.ply] = move_of(player, latest)
-        ply += 1
-        player = 1 - player
-        if c.ko:
-            s.player, s.passes = player, passes
-            superko.remember(c, s, superko.boards_of(state, RECORD_BYTES))
-        if c.mercy and abs(s.lead) > c.mercy:
-            break
-    rng[0], rng[1] = first, second
-    count = ply - s.ply
-    s.passes, s.ply, s.player, s.last[0], s.last[1] = passes, ply, player, latest, before
-    if passes == 2 or ply == c.max_plies or (c.mercy and abs(s.lead) > c.mercy):
-        finish(s)
-    return count
+    if c.ko == 0 and c.suicide == 0 and c.mercy == 0:
+        return stones.play_usually(c, s, rng, trace)
+    return stones.play_randomly(c, s, superko.boards_of(state, RECORD_BYTES), rng, trace)
 
 
 @kernel(PLAYOUT_ACTION)
@@ -273,11 +233,7 @@ def observe(config, state, player, planes):
 def playout_actions(config, state, actions):
     """Lists legal points except true eyes and one-stone suicides, in any order, or a pass where there is none."""
     c, s = fields(config, CONFIG), fields(state, STATE)
-    count = U0
-    for i in range(s.vacant):
-        p = np.uint64(s.empty[i])
-        actions[count] = c.action[p]
-        count += np.uint64(sensible(c, s, state, p, s.player))
+    count = stones.list_sensible(c, s, superko.boards_of(state, RECORD_BYTES), actions)
     if count == U0:
         actions[0] = c.rows * c.columns
         return np.int64(1)
@@ -290,6 +246,8 @@ def is_playable(config, state, action):
     c, s = fields(config, CONFIG), fields(state, STATE)
     if action != c.rows * c.columns:
         p = np.uint64(c.point[np.uint64(action)])
+        if c.ko == 0 and c.suicide == 0:
+            return s.colour[p] == EMPTY and stones.usually_sensible(s, p, s.player)
         return s.colour[p] == EMPTY and sensible(c, s, state, p, s.player)
     found = False
     for i in range(s.vacant):
@@ -322,56 +280,21 @@ def turn(config, state, player):
 @kernel()
 def may_put(c, s, state, p):
     """Returns whether the rules allow the mover a stone on an empty point."""
-    free = s.around[p] >= ROOM or c.suicide != 0 or chains.breathes(s, p, s.player)
-    return (
-        free
-        and not chains.in_ko(s, p, s.player)
-        and not (c.ko != 0 and superko.repeats(c, s, superko.boards_of(state, RECORD_BYTES), p, s.player))
-    )
+    return stones.may_put(c, s, superko.boards_of(state, RECORD_BYTES), p, s.player)
 
 
 @kernel()
 def sensible(c, s, state, p, player):
     """Returns whether the random policy may put a player's stone on an empty point."""
-    around = s.around[p]
-    if around < ROOM:
-        if (around >> U4 * np.uint64(player)) & 15 == SURROUNDED and chains.is_eye(s, p, player):
-            return False
-        if chains.in_ko(s, p, player) or not (
-            chains.breathes(s, p, player) or (c.suicide != 0 and chains.touches(s, p, player))
-        ):
-            return False
-    return not (c.ko != 0 and superko.repeats(c, s, superko.boards_of(state, RECORD_BYTES), p, player))
-
-
-@kernel()
-def put(c, s, p, player):
-    """Puts a stone on the board, captures, and updates the lead, under superko also the board's key."""
-    s.ko = 0
-    before = s.vacant - U1
-    chains.place(s, p, player)
-    gone = np.int64(s.vacant - before)
-    suicide = s.colour[p] == EMPTY
-    s.lead += (1 - 2 * player) * (1 - gone if suicide else 1 + gone)
-    if c.ko:
-        s.ko = 0  # superko includes the simple ko
-        s.hash ^= c.key[player, p]
-        for i in range(before, s.vacant):  # captured points lie at the end of `empty`
-            s.hash ^= c.key[player if suicide else 1 - player, s.empty[i]]
+    return stones.sensible(c, s, superko.boards_of(state, RECORD_BYTES), p, player)
 
 
 @kernel(AREA)
 def area(state):
     """Ends a game early. Returns Black's area less White's."""
     s = fields(state, STATE)
-    finish(s)
+    stones.finish(s)
     return np.int64(s.area)
-
-
-@kernel()
-def finish(s):
-    """Ends the game and counts the area."""
-    s.player, s.area = -1, s.lead + chains.surrounded(s)
 
 
 def rules(
@@ -402,7 +325,7 @@ def rules(
     doubled = points.twice_komi(komi)
     if ko not in superko.RULES:
         raise ValueError(f"ko must be one of {', '.join(superko.RULES)}, not {ko!r}")
-    black, stones = points.set_up(black, white, integer("handicap", handicap, 0, 9), rows, columns)
+    black, board = points.set_up(black, white, integer("handicap", handicap, 0, 9), rows, columns)
     first = points.first_player(first, handicap)
     max_plies = 3 * cells if max_plies is None else integer("max_plies", max_plies, 1, 2**16 - 1)
     return Rules(
@@ -419,7 +342,7 @@ def rules(
             CONFIG,
             **{"rows": rows, "columns": columns, "twice_komi": doubled, "ko": superko.RULES.index(ko)},
             **{"suicide": suicide, "first": ("black", "white").index(first), "max_plies": max_plies, "mercy": mercy},
-            stones=np.pad(stones, (0, CELLS - cells)),
+            stones=np.pad(board, (0, CELLS - cells)),
             **points.tables(rows, columns),
             key=superko.KEYS,
         ),

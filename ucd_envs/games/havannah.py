@@ -368,6 +368,7 @@ def rules(base: int = 8, swap: bool = False) -> Rules:
         layout=STATE,
         validate=validate,
         turn=set_mover,
+        shrinking=not swap,
     )
 
 

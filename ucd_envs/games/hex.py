@@ -196,9 +196,11 @@ def playout(config, state, rng, trace):
 def playout_action(config, state, rng):
     """Returns a legal move, drawn uniformly."""
     c, s = fields(config, CONFIG), fields(state, STATE)
-    cells = np.uint64(0)
-    for row in range(np.uint64(c.rows)):
-        cells += np.uint64(popcount(s.empty[row]))
+    cells = np.uint64(c.rows * c.columns - s.ply)  # each ply but a swap is a stone
+    if c.swap:
+        cells = np.uint64(0)
+        for row in range(np.uint64(c.rows)):
+            cells += np.uint64(popcount(s.empty[row]))
     swap = np.uint64(may_swap(c, s))
     rank = below(rng, cells + swap)
     if rank == cells:
@@ -418,6 +420,7 @@ def rules(
         validate=validate,
         turn=set_mover,
         symmetries=symmetries(turned, bits, with_others(turned, int(swap)), key_words),
+        shrinking=not swap,
     )
 
 

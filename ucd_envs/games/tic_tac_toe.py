@@ -198,6 +198,7 @@ def rules() -> Rules:
         layout=STATE,
         validate=validate,
         symmetries=symmetries(turned, bits, turned, 1),
+        shrinking=True,
     )
 
 

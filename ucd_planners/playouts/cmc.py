@@ -22,14 +22,19 @@ import numpy as np
 from ucd_envs.kernels import HEADER, action_of_move, kernel, player_of_move
 from ucd_envs.rules import Rules
 from ucd_envs.structs import array_at, fields, record
-from ucd_planners.playouts.choosing import best, largest
+from ucd_planners.playouts.choosing import best, largest, padded
+from ucd_planners.playouts.playable import OUT, update
 from ucd_planners.search.interface import LEARN, SUGGEST, PlayoutPolicy, probability
-from ucd_planners.search.sim import action_list, payoffs, trace
+from ucd_planners.search.sim import payoffs, trace
 
-MEMORY = record(("threshold", np.float32), ("players", np.int64), ("actions", np.int64), ("max_plies", np.int64))
-"""Header of the memory. Behind it lie the tiles, room for the moves of one player, and room for the values of a choice."""
+MEMORY = record(
+    ("threshold", np.float32),
+    *((name, np.int64) for name in ("players", "actions", "places", "max_plies", "shrinking", "simulation")),
+)
+"""Header of the memory. `places`: `actions` in whole rows of a choice; `shrinking`, `simulation`: as in playable.py. Behind it
+lie the tiles, the playable actions, room for the values of a choice, and room for the moves of one player."""
 MEMORY_BYTES = np.uint64(MEMORY.itemsize)
-SINGLE, MOVE = np.dtype(np.float32), np.dtype(np.int32)
+SINGLE, MOVE, COUNT = np.dtype(np.float32), np.dtype(np.int32), np.dtype(np.int64)
 MOST = np.float32(2**24)
 """Largest count of a tile. Beyond it single precision is not exact, so the tile no longer changes."""
 ONE = np.float32(1)
@@ -38,44 +43,54 @@ U0, U1, U2, U3, U16 = (np.uint64(n) for n in (0, 1, 2, 3, 16))
 
 @kernel(inline=True)
 def tiles_of(memory, m):
-    """[players, actions, actions, 2] float32: simulations and payoff sum, by player, earlier action and later action."""
-    return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES, (m.players, m.actions, m.actions, 2), SINGLE)
+    """[players, actions, places, 2] float32: simulations and payoff sum, by player, earlier action and later action."""
+    return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES, (m.players, m.actions, m.places, 2), SINGLE)
+
+
+@kernel(inline=True)
+def playable_of(memory, m):
+    """[players] int64 and [players, places] float32: the moves seen and the playable actions of each player."""
+    start = np.uint64(memory.ctypes.data) + MEMORY_BYTES + (np.uint64(m.players * m.actions * m.places) << U3)
+    return array_at(start, (m.players,), COUNT), array_at(start + (np.uint64(m.players) << U3), (m.players, m.places), SINGLE)
+
+
+@kernel(inline=True)
+def values_of(memory, m):
+    """[places] float32, scratch: the values of a choice."""
+    before = (np.uint64(m.players * (m.actions * m.places + 1)) << U3) + (np.uint64(m.players * m.places) << U2)
+    return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + before, (m.places,), SINGLE)
 
 
 @kernel(inline=True)
 def own_of(memory, m):
     """[max_plies + 1] int32, scratch: the actions of one player in a playout."""
-    tiles = np.uint64(m.players * m.actions * m.actions) << U3
-    return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + tiles, (m.max_plies + 1,), MOVE)
-
-
-@kernel(inline=True)
-def values_of(memory, m):
-    """[actions] float32, scratch: the values of a choice."""
-    room = (np.uint64(m.players * m.actions * m.actions) << U3) + (np.uint64(m.max_plies + 1) << U2)
-    return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + room, (m.actions,), SINGLE)
+    before = (np.uint64(m.players * (m.actions * m.places + 1)) << U3) + (np.uint64((m.players + 1) * m.places) << U2)
+    return array_at(np.uint64(memory.ctypes.data) + MEMORY_BYTES + before, (m.max_plies + 1,), MOVE)
 
 
 @kernel(SUGGEST)
 def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng):
     """Returns the move with the best tile after the mover's last move, or -1 if no value is above the threshold."""
-    length = sim.traced.length
-    m = fields(memory, MEMORY)
-    moves, actions, player = trace(sim), action_list(sim), fields(state, HEADER).player
-    place = length - 1
+    m, moves, player = fields(memory, MEMORY), trace(sim), fields(state, HEADER).player
+    place = sim.traced.length - 1
     while place >= 0 and player_of_move(moves[place]) != player:
         place -= 1
     if place < 0:
         return np.int64(-1)
-    listed = np.uint64(playout_actions(config, state, actions))
-    row, values = tiles_of(memory, m)[np.uint64(player), np.uint64(action_of_move(moves[place]))], values_of(memory, m)
-    for i in range(listed):
-        action = np.uint64(actions[i])
-        values[i] = row[action, U1] / max(row[action, U0], ONE)
-    most = largest(values, listed)
-    if not most > m.threshold:
-        return np.int64(-1)
-    return np.int64(actions[best(values, listed, most, rng)])
+    seen, sets = playable_of(memory, m)
+    update(playout_actions, config, state, graph, sim, m, seen, sets, np.uint64(player))
+    row, playable = tiles_of(memory, m)[np.uint64(player), np.uint64(action_of_move(moves[place]))], sets[np.uint64(player)]
+    values, places = values_of(memory, m), np.uint64(m.places)
+    for i in range(places):
+        values[i] = playable[i] * row[i, U1] / (row[i, U0] if row[i, U0] > ONE else ONE)
+    while True:
+        most = largest(values, places)
+        if not most > m.threshold:
+            return np.int64(-1)
+        action = best(values, places, most, rng)
+        if not m.shrinking or is_playable(config, state, np.int64(action)):
+            return np.int64(action)
+        playable[action] = values[action] = OUT
 
 
 @kernel(LEARN)
@@ -117,12 +132,15 @@ class CMC(PlayoutPolicy):
 
     def memory(self, rules: Rules) -> np.ndarray:
         """Returns memory with empty tiles."""
-        tiles = rules.players * rules.actions**2
-        memory = np.zeros(MEMORY.itemsize + 8 * tiles + 4 * (rules.max_plies + 1 + rules.actions), np.uint8)
+        players, places = rules.players, padded(rules.actions)
+        numbers = 2 * players * (rules.actions * places + 1) + (players + 1) * places + rules.max_plies + 1
+        memory = np.zeros(MEMORY.itemsize + 4 * numbers, np.uint8)
         m = fields(memory, MEMORY)
-        m.threshold, m.players, m.actions, m.max_plies = self.threshold, rules.players, rules.actions, rules.max_plies
+        m.threshold, m.players, m.actions, m.max_plies = self.threshold, players, rules.actions, rules.max_plies
+        m.places, m.shrinking, m.simulation = places, rules.shrinking, -1
         return memory
 
     def begin(self, memory: np.ndarray, goes_on: bool) -> None:
         """Forgets all tiles."""
+        fields(memory, MEMORY).simulation = -1
         memory[MEMORY.itemsize :] = 0

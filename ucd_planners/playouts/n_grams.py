@@ -8,7 +8,9 @@ The value of a move a after the moves x, y is
 
 R(a) is always known: it is 1, the largest payoff, for an action never played. A longer n-gram is known from `least` simulations
 on. A playout's move is chosen by V as choosing.py describes: with choice="gibbs" at the temperature tau, with choice="greedy"
-the best one. The greedy choice leaves a move to the next policy with probability epsilon.
+the best one. The greedy choice leaves a move to the next policy with probability epsilon. Most Gibbs choices need no list of
+moves: actions are drawn from all actions until one is playable. After TRIES failures the playable moves are listed, for all
+moves of the playout that are left.
 
 Every n-gram of 1 or 2 moves has a place. Those of 3 moves lie in a table that is at most half full and grows while the memory
 stays under `most_bytes`. At that limit 3-grams with the fewest simulations are forgotten, equal numbers together, until at most
@@ -27,9 +29,9 @@ from ucd_envs.kernels import BYTES, HEADER, action_of_move, compiled, kernel
 from ucd_envs.rng import unit
 from ucd_envs.rules import Rules
 from ucd_envs.settings import integer
-from ucd_envs.structs import array_at, fields, popcount, record
+from ucd_envs.structs import array_at, fetch, fields, popcount, record
 from ucd_envs.tables import HASH, place_in
-from ucd_planners.playouts.choosing import best, check_choice, gibbs, largest, padded, scale_of
+from ucd_planners.playouts.choosing import best, check_choice, gibbs, gibbs_playable, largest, padded, scale_of, weigh
 from ucd_planners.search.interface import LEARN, SUGGEST, PlayoutPolicy, probability
 from ucd_planners.search.sim import action_list, payoffs, trace
 
@@ -45,15 +47,18 @@ MEMORY = record(
     ("words", np.int64),
     ("places", np.int64),
     ("filled", np.int64),
+    ("crowded", np.int64),
 )
-"""Header of the memory: facts of the game (`plies`: its max_plies), parameters, sizes, and `filled` places of the table. Behind
-it lie room for a choice, 1-grams, 2-grams, marks of known 3-grams and the table."""
+"""Header of the memory: facts of the game (`plies`: its max_plies), parameters, sizes, `filled` places of the table, and
+`crowded`, the simulation in which few actions are playable by now, -1 for none. Behind it lie room for a choice, 1-grams,
+2-grams, marks of known 3-grams and the table."""
 MEMORY_BYTES = np.uint64(MEMORY.itemsize)
 GRAM = record(("key", np.uint64), ("visits", np.float32), ("paid", np.float32))
 """A 3-gram: its key, 0 for an empty place; the number of simulations and the sum of their payoffs."""
 SINGLE, WEIGHT, WORD = (np.dtype(kind) for kind in (np.float32, np.uint32, np.uint64))
 MOST = np.float32(2**24)
 """Largest count of an n-gram. Beyond it single precision is not exact, so the n-gram no longer changes."""
+TRIES = np.uint64(3)
 HALF, ONE, TWO, THIRD = (np.float32(value) for value in (1 / 2, 1, 2, 1 / 3))
 U0, U1, U2, U3, U6, U16, U32, U63 = (np.uint64(n) for n in (0, 1, 2, 3, 6, 16, 32, 63))
 
@@ -116,6 +121,12 @@ def suggest(playout_actions, is_playable, config, state, graph, sim, memory, rng
             mix(marks_of(memory, m)[player, before, last], grams_of(memory, m), context_of(m, player, before, last), means)
     else:
         average(singles_of(memory, m)[player], pairs_of(memory, m)[player, U0], means, np.float32(np.inf))
+    if not m.greedy and m.crowded != graph.playouts:
+        total = weigh(means, weights, np.uint64(m.actions), m.scale)
+        action = gibbs_playable(weights, total, TRIES, is_playable, config, state, rng)
+        if action >= 0:
+            return action
+        m.crowded = graph.playouts
     listed = np.uint64(playout_actions(config, state, actions))
     if listed == U0:
         return np.int64(-1)
@@ -157,8 +168,14 @@ def context_of(m, player, before, last):
 @kernel()
 def place_of(grams, key):
     """Returns the place of a 3-gram in the table, or the empty place where it belongs. Four neighbours lie side by side."""
-    mixed, size = (key >> U2) * HASH, np.uint64(grams.size)
-    return place_in(grams, key, ((mixed ^ mixed >> U32) << U2 | key & U3) & (size - U1), size, is_other)
+    return place_in(grams, key, home_of(grams, key), np.uint64(grams.size), is_other)
+
+
+@kernel()
+def home_of(grams, key):
+    """Returns the place of the table where the search for a 3-gram begins."""
+    mixed = (key >> U2) * HASH
+    return ((mixed ^ mixed >> U32) << U2 | key & U3) & (np.uint64(grams.size) - U1)
 
 
 @kernel()
@@ -174,6 +191,10 @@ def learn(sim, memory):
     moves, singles, pairs = trace(sim), singles_of(memory, m), pairs_of(memory, m)
     marks, grams = marks_of(memory, m), grams_of(memory, m)
     before, last = U0, U0
+    for i in range(sim.traced.length if m.words > 0 else 0):
+        player, action = np.uint64(moves[i]) >> U16, np.uint64(action_of_move(moves[i]))
+        fetch(grams, home_of(grams, context_of(m, player, before, last) + action))
+        before, last = last, action
     for i in range(sim.traced.length):
         player, action = np.uint64(moves[i]) >> U16, np.uint64(action_of_move(moves[i]))
         paid = np.float32(payoffs(sim)[player])
@@ -189,7 +210,7 @@ def learn(sim, memory):
             if gram.visits < MOST:
                 gram.visits += ONE
                 gram.paid += paid
-            if gram.visits >= m.least:
+            if m.least <= gram.visits < m.least + ONE:
                 marks[player, before, last, action >> U6] |= U1 << (action & U63)
         before, last = last, action
     return np.bool_(m.words == 0 or m.filled + m.plies <= m.places >> 1)
@@ -296,11 +317,12 @@ class NGrams(PlayoutPolicy):
         m = fields(memory, MEMORY)
         m.players, m.actions, m.plies, m.least = rules.players, rules.actions, rules.max_plies, self.least
         m.greedy, m.epsilon, m.scale = self.choice == "greedy", self.epsilon, scale_of(self.tau)
-        m.room, m.words, m.places = padded(rules.actions), words, places
+        m.room, m.words, m.places, m.crowded = padded(rules.actions), words, places, -1
         return memory
 
     def begin(self, memory: np.ndarray, goes_on: bool) -> None:
         """Multiplies the statistics by `decay`, or forgets them if another game begins."""
+        fields(memory, MEMORY).crowded = -1
         if not goes_on or self.decay == 0:
             memory[MEMORY.itemsize :] = 0
             fields(memory, MEMORY).filled = 0
