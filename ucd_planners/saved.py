@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import inspect
 import json
 import os
 import sys
@@ -179,13 +180,18 @@ def described(name: str, value: Any) -> Any:
         return [described(name, each) for each in value]
     kind = type(value)
     reference = f"{kind.__module__}:{kind.__qualname__}"
-    own = vars(kind).get("__dataclass_params__")  # of the class itself: one that inherits from a dataclass may keep more
-    if own is not None and own.init and named(reference) is kind:
+    # Of the class itself: one that inherits from a dataclass may keep more.
+    if "__dataclass_fields__" in vars(kind) and named(reference) is kind and is_made_by_its_fields(kind):
         fields = {each.name: getattr(value, each.name) for each in dataclasses.fields(value) if each.init}
         return {"class": reference, "fields": {key: described(name, each) for key, each in fields.items()}}
     raise ValueError(
         f"a search with {name}={shown(value)} cannot be saved: {kind.__name__} is no dataclass of a module, made by its fields"
     )
+
+
+def is_made_by_its_fields(kind: Any) -> bool:
+    """Returns whether the parameters of a dataclass are its fields."""
+    return sorted(inspect.signature(kind).parameters) == sorted(each.name for each in dataclasses.fields(kind) if each.init)
 
 
 def made(path: Path, value: Any) -> Any:
