@@ -34,7 +34,7 @@ def examples() -> list[Rules]:
 def test_what_was_played_or_is_not_playable_never_is_again() -> None:
     """In random games of all games that say so, for either player; some have moves that come back and do not say so."""
     rng, games = random.Random(1), examples()
-    assert {rules.name for rules in games} >= {"hex_v0", "havannah_v0", "tic_tac_toe_v0"}
+    assert {rules.name for rules in games} >= {"hex_v0", "havannah_v0", "nogo_v0", "tic_tac_toe_v0"}
     assert not ucd_envs.make_rules("hex", size=3, swap=True).shrinking
     assert not ucd_envs.make_rules("go").shrinking
     for rules in games:

@@ -38,7 +38,7 @@ import numpy as np
 from numba import types
 
 from ucd_envs.boards import chains, points, stones, superko
-from ucd_envs.boards.chains import CELLS, EMPTY, POINTS, SIDE, U0, U1, U2, U4
+from ucd_envs.boards.chains import CELLS, EMPTY, POINTS, SIDE, U0, U1, U2
 from ucd_envs.interface import Kernels
 from ucd_envs.kernels import (
     BYTES,
