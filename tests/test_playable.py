@@ -26,19 +26,19 @@ def playable(state: State) -> set[int]:
 
 
 def examples() -> list[Rules]:
-    """Every game whose playable actions only become fewer, in the configurations of its tests."""
+    """Every game whose playable actions only become fewer, in the small configurations of its tests."""
     found = [registry.make_rules(name, **settings) for name in registry.available() for settings in registry.examples(name)]
-    return [rules for rules in found if rules.shrinking]
+    return [rules for rules in found if rules.shrinking and rules.actions < 200]
 
 
 def test_what_was_played_or_is_not_playable_never_is_again() -> None:
     """In random games of all games that say so, for either player; some have moves that come back and do not say so."""
     rng, games = random.Random(1), examples()
-    assert {rules.name for rules in games} >= {"hex_v0", "havannah_v0", "tic_tac_toe_v0"}
+    assert {rules.name for rules in games} >= {"hex_v0", "havannah_v0", "nogo_v0", "tic_tac_toe_v0"}
     assert not ucd_envs.make_rules("hex", size=3, swap=True).shrinking
     assert not ucd_envs.make_rules("go").shrinking
     for rules in games:
-        for _ in range(5):
+        for _ in range(3):
             state, left = rules.initial_state(), [set(range(rules.actions)) for _ in range(rules.players)]
             while not state.over:
                 now = playable(state)

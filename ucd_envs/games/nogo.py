@@ -339,6 +339,7 @@ def rules(
         why_illegal=lambda action: "the point is taken, or a chain would be left without a liberty",
         layout=STATE,
         validate=validate,
+        shrinking=not irrational,
         symmetries=points.symmetries_of(rows, columns, 2),
     )
 
