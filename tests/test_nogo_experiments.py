@@ -69,7 +69,8 @@ def test_a_base_is_filled_by_the_stated_training_and_serves_the_next_games(tmp_p
     agent = trained("uct(c=0.3)", str(place), games=3, training=40, playouts=30)
     agent.begin(start().rules, 1, None)
     assert agent.planner.knowledge is not None
-    other = KnowledgeBase.create(tmp_path / "other.lmdb", start().rules, "uct(c=0.3)")
+    facts = {"threshold_to_learn": 0.5, "threshold_to_play": 2.0}
+    other = KnowledgeBase.create(tmp_path / "other.lmdb", start().rules, "uct(c=0.3)", **facts)
     Training(other, {"playouts": 40}).play(3)
     written = [(key, total, moves.tobytes()) for key, total, moves in agent.planner.knowledge.entries()]
     assert written == [(key, total, moves.tobytes()) for key, total, moves in other.entries()]
@@ -77,7 +78,8 @@ def test_a_base_is_filled_by_the_stated_training_and_serves_the_next_games(tmp_p
     before = place.read_bytes()
     for seed in (1, 2):
         agent.begin(start().rules, seed, None)
-        assert agent.choose(start(), []).action in start().legal_actions()
+        move = agent.choose(start(), [])
+        assert (move.playouts, move.action in start().legal_actions()) == (0, True)  # the base knows the start
     assert place.read_bytes() == before
     assert sorted(path.name for path in place.parent.iterdir()) == ["nogo.lmdb", "nogo.lmdb-lock"]
 
@@ -95,10 +97,12 @@ def test_a_base_of_another_game_is_refused(tmp_path: Path) -> None:
         trained("uct", str(tmp_path / "nogo.lmdb"), games=3, playouts=30).begin(start().rules, 1, None)
 
 
-@pytest.mark.parametrize("wrong", [{"games": 0}, {"games": 1, "training": 0}, {"games": 1, "seconds": -1.0}])
+@pytest.mark.parametrize(
+    "wrong", [{"games": 0}, {"games": 1, "training": 0}, {"games": 1, "least": 2.5}, {"games": 1, "seconds": -1.0}]
+)
 def test_an_impossible_training_is_refused(wrong: dict[str, float], tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"\A(games|training|seconds) must be "):
-        trained("uct", str(tmp_path / "nogo.lmdb"), **wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"\A(games|training|least|seconds) must be "):
+        trained("uct", str(tmp_path / "nogo.lmdb"), **{"games": 1, **wrong})  # type: ignore[arg-type]
 
 
 # The experiments

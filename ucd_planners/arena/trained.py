@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from ucd_envs.rules import Rules
-from ucd_envs.settings import integer
+from ucd_envs.settings import integer, real
 from ucd_planners.arena.agents import PlannerAgent, Stop
 from ucd_planners.arena.training import Training
 from ucd_planners.knowledge_base import KnowledgeBase
@@ -18,12 +18,14 @@ class TrainedAgent(PlannerAgent):
     """A planner with a knowledge base, which combat training fills before the first game if there is no such file.
 
     The training plays `games` games of the planner against itself with `training` playouts a move, all from seed 0, so the base
-    is the same wherever it is made. Two processes that begin at once both fill one, and the first that is ready stays.
+    is the same wherever it is made. Moves with a confidence of `least` become known; no move is played at once while the base
+    learns, and in the match the best known one is. Two processes that begin at once both fill a base, and the first that is
+    ready stays.
     """
 
-    def __init__(self, text: str, base: Path, games: int, training: int, budget: dict[str, float]) -> None:
+    def __init__(self, text: str, base: Path, games: int, training: int, least: float, budget: dict[str, float]) -> None:
         super().__init__(planner_from(text), budget)
-        self.text, self.base, self.games, self.training = text, base, games, training
+        self.text, self.base, self.games, self.training, self.least = text, base, games, training, least
 
     def begin(self, rules: Rules, seed: int, stop: Stop | None) -> None:
         """Begins a reproducible sequence of searches. Raises OSError for a base that cannot be written, ValueError for one of
@@ -32,7 +34,7 @@ class TrainedAgent(PlannerAgent):
         if not self.base.exists():
             self._train(rules)
         if self.planner.knowledge is None:
-            self.planner = planner_from(self.text, knowledge=str(self.base))
+            self.planner = planner_from(self.text, knowledge=KnowledgeBase(self.base, threshold=self.least))
             self.planner.check(rules)
         super().begin(rules, seed, stop)
 
@@ -40,7 +42,8 @@ class TrainedAgent(PlannerAgent):
         """Fills the base in a folder of its own, and moves it to its place when it is whole."""
         self.base.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=self.base.parent) as folder:
-            made = KnowledgeBase.create(Path(folder) / self.base.name, rules, canonical(self.text))
+            place, text = Path(folder) / self.base.name, canonical(self.text)
+            made = KnowledgeBase.create(place, rules, text, threshold_to_learn=self.least, threshold_to_play=2.0)
             try:
                 if not Training(made, {"playouts": self.training}).play(self.games):
                     raise KeyboardInterrupt
@@ -51,17 +54,24 @@ class TrainedAgent(PlannerAgent):
 
 
 def trained(
-    planner: str, base: str, games: int, training: int = 1000, playouts: int | None = None, seconds: float | None = None
+    planner: str,
+    base: str,
+    games: int,
+    training: int = 1000,
+    least: float = 0.5,
+    playouts: int | None = None,
+    seconds: float | None = None,
 ) -> TrainedAgent:
     """Returns a planner with a knowledge base, as TrainedAgent describes.
 
     planner: in the notation of ucd_planners.notation; base: the path of the file; games: those of the training, 1 or more;
-    training: playouts a move in them, 1 or more; playouts or seconds: the budget of the planner. Raises TypeError or ValueError
-    for other values.
+    training: playouts a move in them, 1 or more; least: confidence of a known move, 0 to 2; playouts or seconds: the budget of
+    the planner. Raises TypeError or ValueError for other values.
     """
     integer("games", games, 1, 10**6)
     integer("training", training, 1, 2**31)
-    budget = {"seconds": checked_seconds(seconds)} if seconds is not None else {"playouts": playouts}
-    return TrainedAgent(
-        planner, Path(base), games, training, {name: value for name, value in budget.items() if value is not None}
-    )
+    if not 0 <= real("least", least) <= 2:
+        raise ValueError(f"least must be a confidence from 0 to 2, not {least!r}")
+    given = {"playouts": playouts, "seconds": checked_seconds(seconds)}
+    budget = {name: value for name, value in given.items() if value is not None}
+    return TrainedAgent(planner, Path(base), games, training, float(least), budget)

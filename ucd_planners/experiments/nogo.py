@@ -64,10 +64,10 @@ def settings(games: int, seed: int) -> list[Setting]:
     ]
 
 
-LEARNED = ("50", "200", "800")
+LEARNED = ("25", "100", "400")
 """Games of training."""
-TRAINING = 1000
-"""Playouts of a move in the training, and of one in the match."""
+TRAINING, PLAYED = 10_000, 1000
+"""Playouts of a move in the training and in the match."""
 
 
 def knowledge_settings(games: int, seed: int) -> list[Setting]:
@@ -75,7 +75,7 @@ def knowledge_settings(games: int, seed: int) -> list[Setting]:
     found = []
     for learned in LEARNED:
         words = f"planner='{UCT}',base='results/nogo-{learned}.lmdb',games={learned},training={TRAINING}"
-        match = Match(GAME, f"ucd_planners.arena.trained:trained({words})", UCT, {}, {"playouts": TRAINING}, games, seed)
+        match = Match(GAME, f"ucd_planners.arena.trained:trained({words})", UCT, {}, {"playouts": PLAYED}, games, seed)
         found.append(Setting({"training": learned}, match))
     return found
 
@@ -170,10 +170,10 @@ EXPERIMENTS = {
     ),
     "nogo-knowledge": Experiment(
         name="nogo-knowledge",
-        title=f"NoGo 9x9, UCT with a knowledge base against UCT, {TRAINING:,} playouts a move in training and match, c = 0.3",
+        title=f"NoGo 9x9, UCT with a base from {TRAINING:,} playouts a move against UCT, {PLAYED:,} playouts, c = 0.3",
         source="[NoGo Figure 6]",
         claim="a base wins more games, in a plot that we could not read",
-        games=200,
+        games=1000,
         settings=knowledge_settings,
         draw=draw_knowledge,
     ),
