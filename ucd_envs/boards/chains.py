@@ -129,13 +129,35 @@ def place(s, p, player):
 def placed(s, p, player, vacant):
     """Puts a stone on one of `vacant` empty points and captures enemy chains without a liberty. Sets `ko` after a capture.
     Returns the number of empty points, which loops keep in a register."""
-    own, enemy = np.uint8(player + 1), np.uint8(2 - player)
-    change = (U1 << U4 * np.uint64(player)) - ROOM
     # `empty` and `place` stay inverse: the last empty point takes the place of p.
     vacant -= U1
     last, i = s.empty[vacant], np.uint64(s.place[p])
     s.empty[i] = last
     s.place[np.uint64(last)] = i
+    first, ce, cw, cd, cu = attached(s, p, player)
+    enemy, e, w, d, u = np.uint8(2 - player), p + U1, p - U1, p - UP, p + UP
+    # Numbers of enemy chains are as before: only own chains were renamed. A capture may give back own liberties.
+    if (s.liberties[ce] == 0) | (s.liberties[cw] == 0) | (s.liberties[cd] == 0) | (s.liberties[cu] == 0):
+        s.vacant = vacant
+        if s.colour[e] == enemy and s.liberties[ce] == 0:
+            take(s, ce, enemy)
+        if s.colour[w] == enemy and s.liberties[cw] == 0:
+            take(s, cw, enemy)
+        if s.colour[d] == enemy and s.liberties[cd] == 0:
+            take(s, cd, enemy)
+        if s.colour[u] == enemy and s.liberties[cu] == 0:
+            take(s, cu, enemy)
+        if first == p and s.vacant == vacant + U1 and s.liberties[p] == 1:
+            s.ko = s.empty[vacant]
+        vacant = s.vacant
+    return vacant
+
+
+@kernel(inline=True)
+def attached(s, p, player):
+    """Puts a stone on an empty point and joins the own chains beside it. Returns the chain that it has entered, which is p for
+    a new one, and the former chains on its right, on its left, below and above."""
+    own, change = np.uint8(player + 1), (U1 << U4 * np.uint64(player)) - ROOM
     e, w, d, u = p + U1, p - U1, p - UP, p + UP
     room = np.uint64(s.around[p]) >> U8
     s.colour[p] = own
@@ -169,21 +191,7 @@ def placed(s, p, player, vacant):
             join(s, np.uint64(s.chain[p]), np.uint64(s.chain[d]))
         if ou:
             join(s, np.uint64(s.chain[p]), np.uint64(s.chain[u]))
-    # Numbers of enemy chains are as before: only own chains were renamed. A capture may give back own liberties.
-    if (s.liberties[ce] == 0) | (s.liberties[cw] == 0) | (s.liberties[cd] == 0) | (s.liberties[cu] == 0):
-        s.vacant = vacant
-        if s.colour[e] == enemy and s.liberties[ce] == 0:
-            take(s, ce, enemy)
-        if s.colour[w] == enemy and s.liberties[cw] == 0:
-            take(s, cw, enemy)
-        if s.colour[d] == enemy and s.liberties[cd] == 0:
-            take(s, cd, enemy)
-        if s.colour[u] == enemy and s.liberties[cu] == 0:
-            take(s, cu, enemy)
-        if first == p and s.vacant == vacant + U1 and s.liberties[p] == 1:
-            s.ko = s.empty[vacant]
-        vacant = s.vacant
-    return vacant
+    return first, ce, cw, cd, cu
 
 
 @kernel()
@@ -277,16 +285,7 @@ def surrounded(s):
 def agrees(s, points, cells):
     """Returns whether all fields of a record follow from its colours, and every chain has a liberty. Any bytes will do."""
     unseen, queue = stack_array(POINTS, FLAG), stack_array(CELLS, POINT)
-    for place in range(POINTS):
-        unseen[place] = 0
-    for i in range(cells):
-        unseen[points[i]] = 1
-    for place in range(POINTS):
-        if unseen[place] and s.colour[place] > WHITE:
-            return False
-        if not unseen[place] and (s.colour[place] != BORDER or s.chain[place] != NO_CHAIN):
-            return False
-    if s.vacant > np.uint64(cells):
+    if not is_framed(s, points, cells, unseen) or s.vacant > np.uint64(cells):
         return False
     for i in range(s.vacant):
         p = np.uint64(s.empty[i])
@@ -305,6 +304,23 @@ def agrees(s, points, cells):
         elif s.colour[p] == EMPTY and s.place[p] >= s.vacant:
             return False
     return counted == cells
+
+
+@kernel()
+def is_framed(s, points, cells, unseen):
+    """Returns whether the board's points are empty or have a stone, and all others are border. Marks the board's points.
+
+    unseen: [POINTS] uint8.
+    """
+    for place in range(POINTS):
+        unseen[place] = 0
+    for i in range(cells):
+        unseen[points[i]] = 1
+    framed = True
+    for place in range(POINTS):
+        border = s.colour[place] == BORDER and s.chain[place] == NO_CHAIN
+        framed = framed and (s.colour[place] <= WHITE if unseen[place] else border)
+    return framed
 
 
 @kernel()

@@ -26,20 +26,17 @@ from ucd_envs.boards.chains import (
     EMPTY,
     FLAG,
     MANY,
-    NO_CHAIN,
     POINT,
     POINTS,
     ROOM,
     U0,
     U1,
-    U4,
-    U8,
     UP,
-    WHITE,
     around,
+    attached,
     chain_length,
+    is_framed,
     is_named,
-    join,
 )
 from ucd_envs.kernels import kernel
 from ucd_envs.structs import stack_array
@@ -137,44 +134,9 @@ def is_alive(s, start, unseen, todo):
 @kernel()
 def put(s, p, player):
     """Puts a stone on a point that is free for the player, and takes it out of both queues."""
-    own = np.uint8(player + 1)
     drop(s, p, U0)
     drop(s, p, U1)
-    e, w, d, u = p + U1, p - U1, p - UP, p + UP
-    room = np.uint64(s.around[p]) >> U8
-    s.colour[p] = own
-    change = (U1 << U4 * np.uint64(player)) - ROOM
-    s.around[e] += change
-    s.around[w] += change
-    s.around[d] += change
-    s.around[u] += change
-    ce, cw, cd, cu = np.uint64(s.chain[e]), np.uint64(s.chain[w]), np.uint64(s.chain[d]), np.uint64(s.chain[u])
-    # One decrement for each pair: a chain that touches p twice loses two. Empty points share NO_CHAIN, whose count is void.
-    s.liberties[ce] -= 1
-    s.liberties[cw] -= 1
-    s.liberties[cd] -= 1
-    s.liberties[cu] -= 1
-    oe, ow, od, ou = s.colour[e] == own, s.colour[w] == own, s.colour[d] == own, s.colour[u] == own
-    if not (oe | ow | od | ou):
-        s.chain[p] = p
-        s.next[p] = p
-        s.liberties[p] = room
-        s.length[p] = 1
-        return
-    # A chain's `next` is a circle, so p may enter it at any of its stones.
-    first = ce if oe else cw if ow else cd if od else cu
-    s.chain[p] = first
-    s.next[p] = s.next[first]
-    s.next[first] = p
-    s.liberties[first] += room
-    s.length[first] += 1
-    if (ow & (cw != first)) | (od & (cd != first)) | (ou & (cu != first)):
-        if ow & (cw != first):
-            join(s, first, cw)
-        if od:
-            join(s, np.uint64(s.chain[p]), np.uint64(s.chain[d]))
-        if ou:
-            join(s, np.uint64(s.chain[p]), np.uint64(s.chain[u]))
+    attached(s, p, player)
 
 
 @kernel()
@@ -209,15 +171,8 @@ def agrees(s, points, cells):
     """Returns whether all fields of a record follow from its colours, every chain has a liberty, and both queues hold all
     points that are free. Any bytes will do."""
     unseen, scratch = stack_array(POINTS, FLAG), stack_array(CELLS, POINT)
-    for place in range(POINTS):
-        unseen[place] = 0
-    for i in range(cells):
-        unseen[points[i]] = 1
-    for place in range(POINTS):
-        if unseen[place] and s.colour[place] > WHITE:
-            return False
-        if not unseen[place] and (s.colour[place] != BORDER or s.chain[place] != NO_CHAIN):
-            return False
+    if not is_framed(s, points, cells, unseen):
+        return False
     counted = np.int64(0)
     for i in range(cells):
         p = np.uint64(points[i])
