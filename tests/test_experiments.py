@@ -503,7 +503,7 @@ def test_a_table_gives_way_to_one_with_as_many_games_in_each_row(old: str | None
 KEPT = Path(__file__).parent.parent / "docs" / "results"
 PARTIAL = tuple(bhrf.EXPERIMENTS)
 """Experiments of which a part is kept, which the same command goes on from."""
-WHOLE = (*ucd.EXPERIMENTS, *ucd_go.EXPERIMENTS, *cmc.EXPERIMENTS, "ucd-ggp")
+WHOLE = (*ucd.EXPERIMENTS, *ucd_go.EXPERIMENTS, *cmc.EXPERIMENTS, "ucd-ggp", "nogo")
 """Experiments whose whole runs are kept."""
 
 
@@ -548,8 +548,9 @@ def test_the_kept_results_of_leftright_are_as_in_the_paper() -> None:
         ),
         ("cmc", tuple(cmc.EXPERIMENTS), {"0.3", "54.0", "56.0", "94.0"}, 18),
         ("bhrf", tuple(bhrf.EXPERIMENTS), {"1.6", "2.2", "7.5", "0.1"}, 8),
+        ("nogo", ("nogo",), {"50770.6", "22695.7", "40618.4", "10500.6", "4449.7", "84.7", "86.7", "6.6", "6.5"}, 3),
     ],
-    ids=["ucd", "cmc", "bhrf"],
+    ids=["ucd", "cmc", "bhrf", "nogo"],
 )
 def test_percentages_of_the_pages_are_in_the_kept_results(
     page: str, names: Sequence[str], others: set[str], least: int

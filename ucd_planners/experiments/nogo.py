@@ -64,7 +64,7 @@ def settings(games: int, seed: int) -> list[Setting]:
     ]
 
 
-LEARNED = ("25", "100", "400")
+LEARNED = ("25", "50", "100")
 """Games of training."""
 TRAINING, PLAYED = 10_000, 1000
 """Playouts of a move in the training and in the match."""
