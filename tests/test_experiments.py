@@ -23,7 +23,7 @@ from ucd_planners import cli
 from ucd_planners.arena.match import Game, Match
 from ucd_planners.arena.store import Store, configuration
 from ucd_planners.arena.study import Study
-from ucd_planners.experiments import MODULES, bhrf, cmc, experiment_named, picture, ucd, ucd_go
+from ucd_planners.experiments import MODULES, bhrf, cmc, experiment_named, nogo, picture, ucd, ucd_go
 from ucd_planners.experiments.experiment import Report, Row, Setting, contests, measured, replaceable, reproduce, write_rows
 from ucd_planners.intervals import wilson
 from ucd_planners.notation import parse, planner_from
@@ -503,7 +503,7 @@ def test_a_table_gives_way_to_one_with_as_many_games_in_each_row(old: str | None
 KEPT = Path(__file__).parent.parent / "docs" / "results"
 PARTIAL = tuple(bhrf.EXPERIMENTS)
 """Experiments of which a part is kept, which the same command goes on from."""
-WHOLE = (*ucd.EXPERIMENTS, *ucd_go.EXPERIMENTS, *cmc.EXPERIMENTS, "ucd-ggp", "nogo")
+WHOLE = (*ucd.EXPERIMENTS, *ucd_go.EXPERIMENTS, *cmc.EXPERIMENTS, "ucd-ggp", *nogo.EXPERIMENTS)
 """Experiments whose whole runs are kept."""
 
 
@@ -548,7 +548,12 @@ def test_the_kept_results_of_leftright_are_as_in_the_paper() -> None:
         ),
         ("cmc", tuple(cmc.EXPERIMENTS), {"0.3", "54.0", "56.0", "94.0"}, 18),
         ("bhrf", tuple(bhrf.EXPERIMENTS), {"1.6", "2.2", "7.5", "0.1"}, 8),
-        ("nogo", ("nogo",), {"50770.6", "22695.7", "40618.4", "10500.6", "4449.7", "84.7", "86.7", "6.6", "6.5"}, 3),
+        (
+            "nogo",
+            tuple(nogo.EXPERIMENTS),
+            {"50770.6", "22695.7", "40618.4", "10500.6", "4449.7", "84.7", "86.7", "6.6", "6.5"},
+            3,
+        ),
     ],
     ids=["ucd", "cmc", "bhrf", "nogo"],
 )
