@@ -148,8 +148,8 @@ def with_figures(setting: Setting, games: Sequence[Game]) -> Row:
 def draw(rows: Sequence[Row]) -> Any:
     """Draws the games won by a over the parts."""
     figure, (axis,) = picture.panels([f"NoGo 9x9, {SECONDS} s a move"], "", "games won by a in percent")
-    named = [{**row, "pair": f"{row['a']}\nagainst {row['b']}", "line": "a"} for row in rows]
-    picture.lines(axis, named, "pair", [row["pair"] for row in named], "line", "o")
+    named = [{**row, "pair": f"{row['a']}\nagainst {row['b']}", "winner": "a"} for row in rows]
+    picture.lines(axis, named, "pair", [row["pair"] for row in named], "winner", "o")
     picture.level(axis, 50.0, "even", "--")
     axis.tick_params(axis="x", labelsize="x-small")
     picture.legend(figure)
