@@ -9,6 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from itertools import islice, pairwise
 from pathlib import Path
@@ -272,7 +273,7 @@ except (OSError, ValueError) as error:
 print(base.lookup(states[0]) is not None)
 """
     for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_uid == os.getuid() and str(folder).startswith("/tmp/"):
+        if folder.stat().st_uid == os.getuid() and Path(tempfile.gettempdir()) in folder.parents:
             folder.chmod(0o755)
     before = path.read_bytes()
     done = child(program, str(path))

@@ -344,7 +344,7 @@ class KnowledgeBase:
 
     def _entry(self, key: bytes, value: bytes) -> tuple[int, np.ndarray]:
         """Returns the visits V and the moves of an entry, [moves] MOVE. Raises OSError for a damaged one."""
-        if int.from_bytes(value[:CHECK_BYTES], "little") != zlib.crc32(value[CHECK_BYTES:], zlib.crc32(key)):
+        if value[:CHECK_BYTES] != check_of(key, value[CHECK_BYTES:]):
             raise OSError(f"{self.path} is damaged: an entry has changed on the disk; `ucd kb verify` says where, use a copy")
         return int.from_bytes(value[CHECK_BYTES:START], "little"), np.frombuffer(value, MOVE, offset=START)
 
@@ -386,7 +386,12 @@ def base_for(knowledge: Any, selection: Selection, shapes_root: bool) -> Knowled
 def packed(key: bytes, total: int, moves: np.ndarray) -> bytes:
     """Returns the value of an entry: its check, the visits V and its moves, [moves] MOVE."""
     value = total.to_bytes(8, "little") + moves.tobytes()
-    return zlib.crc32(value, zlib.crc32(key)).to_bytes(CHECK_BYTES, "little") + value
+    return check_of(key, value) + value
+
+
+def check_of(key: bytes, rest: bytes) -> bytes:
+    """Returns the check of an entry, given its key and its value behind the check."""
+    return zlib.crc32(rest, zlib.crc32(key)).to_bytes(CHECK_BYTES, "little")
 
 
 def key_layout(rules: Rules, graded: bool) -> str:

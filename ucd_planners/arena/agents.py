@@ -8,12 +8,15 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from ucd_envs.rules import Rules, State
 from ucd_envs.settings import real, shown
 from ucd_planners.gtp.analysis import both
 from ucd_planners.gtp.client import Program, ProgramError
 from ucd_planners.gtp.protocol import COLOURS, RESIGN
 from ucd_planners.notation import PROGRAM, TIMEOUT, canonical, parse, player_from, write
+from ucd_planners.options import checked_seconds
 from ucd_planners.planner import Planner
 from ucd_planners.references import built, parameters_of
 
@@ -88,10 +91,9 @@ def agent_from(player: Player, budget: Mapping[str, Any]) -> Agent:
             return built(name, AGENTS[name], written)  # type: ignore[no-any-return]
         made = player_from(player, **budget)
     if isinstance(made, Planner):
-        own = made.playouts is not None or made.seconds is not None
-        if not own and not budget:
+        if made.playouts is None and made.seconds is None and not budget:
             raise ValueError(f"{label(player)} has no budget: give it, or the match, playouts or seconds")
-        return PlannerAgent(made, {} if own else budget)
+        return PlannerAgent(made, budget)
     if isinstance(made, type) or not all(callable(getattr(made, method, None)) for method in METHODS):
         raise ValueError(f"{name} makes no selection, planner or agent, but {shown(made)}")
     agent: Agent = made
@@ -116,11 +118,23 @@ def canonical_player(player: Player, budget: Mapping[str, Any]) -> str:
     return canonical(player, **budget)
 
 
+def seed_of(seed: int, number: int, side: int) -> int:
+    """Returns the seed of an agent in a game, given that of all games, the game's number and the agent's side."""
+    return int(np.random.SeedSequence((seed, number, side)).generate_state(1, np.uint64)[0])
+
+
+def budget_of(playouts: int | None, seconds: float | None) -> dict[str, Any]:
+    """Returns the part of a budget that is given."""
+    given = {"playouts": playouts, "seconds": checked_seconds(seconds)}
+    return {name: value for name, value in given.items() if value is not None}
+
+
 class PlannerAgent:
     """A planner as an agent. `budget` applies to its searches if the planner has none."""
 
     def __init__(self, planner: Planner, budget: Mapping[str, Any]) -> None:
-        self.planner, self.budget = planner, dict(budget)
+        own = planner.playouts is not None or planner.seconds is not None
+        self.planner, self.budget = planner, {} if own else dict(budget)
         self._stop: Stop | None = None
 
     def begin(self, rules: Rules, seed: int, stop: Stop | None) -> None:

@@ -15,8 +15,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import numpy as np
-
 from ucd_envs import registry
 from ucd_envs.kernels import CHANCE
 from ucd_envs.rng import seeded
@@ -32,6 +30,7 @@ from ucd_planners.arena.agents import (
     agent_from,
     canonical_player,
     label,
+    seed_of,
 )
 
 
@@ -167,7 +166,7 @@ def play_game(match: Match, number: int, stop: Stop | None = None) -> Game:
     side = 0
     try:
         for side, agent in enumerate(agents):
-            agent.begin(rules, int(np.random.SeedSequence((match.seed, number, side)).generate_state(1, np.uint64)[0]), stop)
+            agent.begin(rules, seed_of(match.seed, number, side), stop)
         while not state.over:
             if state.player == CHANCE:
                 line.append((CHANCE, state.outcome(chance)))

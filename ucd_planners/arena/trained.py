@@ -7,11 +7,10 @@ from pathlib import Path
 
 from ucd_envs.rules import Rules
 from ucd_envs.settings import integer, real
-from ucd_planners.arena.agents import PlannerAgent, Stop
+from ucd_planners.arena.agents import PlannerAgent, Stop, budget_of
 from ucd_planners.arena.training import Training
 from ucd_planners.knowledge_base import KnowledgeBase
 from ucd_planners.notation import canonical, planner_from
-from ucd_planners.options import checked_seconds
 
 
 class TrainedAgent(PlannerAgent):
@@ -72,6 +71,4 @@ def trained(
     integer("training", training, 1, 2**31)
     if not 0 <= real("least", least) <= 2:
         raise ValueError(f"least must be a confidence from 0 to 2, not {least!r}")
-    given = {"playouts": playouts, "seconds": checked_seconds(seconds)}
-    budget = {name: value for name, value in given.items() if value is not None}
-    return TrainedAgent(planner, Path(base), games, training, float(least), budget)
+    return TrainedAgent(planner, Path(base), games, training, float(least), budget_of(playouts, seconds))

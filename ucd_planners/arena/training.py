@@ -11,19 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ucd_envs import registry
 from ucd_envs.formats import sgf
 from ucd_envs.kernels import CHANCE
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State
-from ucd_planners.arena.agents import Agent, FailedError, Move, PlannerAgent, agent_from
+from ucd_planners.arena.agents import Agent, FailedError, Move, PlannerAgent, agent_from, seed_of
+from ucd_planners.gtp.board import UNTOLD
 from ucd_planners.knowledge_base import ANSWERED, KnowledgeBase
 from ucd_planners.notation import planner_from
-
-UNTOLD = ("komi", "ko", "suicide", "max_plies", "mercy", "swap")
-"""Settings of Go and Hex that a record may leave out; a base's own stand for them."""
 
 
 @dataclass
@@ -162,7 +158,7 @@ class Training:
 def _play(rules: Rules, agents: tuple[Agent, Agent], number: int, seed: int) -> str:
     """Plays one game and returns its end in words."""
     for side, agent in enumerate(dict.fromkeys(agents)):
-        agent.begin(rules, int(np.random.SeedSequence((seed, number, side)).generate_state(1, np.uint64)[0]), None)
+        agent.begin(rules, seed_of(seed, number, side), None)
     state, chance = rules.initial_state(), seeded(seed, number, len(agents))
     line: list[tuple[int, int]] = []
     while not state.over:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from ucd_envs.kernels import compiled
 from ucd_envs.rules import Rules
 from ucd_envs.symmetries import CANONICAL, canonical
 from ucd_planners.arena.training import rules_of
-from ucd_planners.knowledge_base import CHECK_BYTES, MOVE, START, KnowledgeBase
+from ucd_planners.knowledge_base import CHECK_BYTES, MOVE, START, KnowledgeBase, check_of
 from ucd_planners.knowledge_file import library
 
 COLUMNS = ("key", "ply", "total", "action", "visits", "value_sum")
@@ -51,7 +50,7 @@ def fault_of(rules: Rules, base: KnowledgeBase, key: bytes, value: bytes) -> str
         return f"its key has {len(key)} bytes"
     if len(value) <= START or (len(value) - START) % MOVE.itemsize:
         return f"its value has {len(value)} bytes"
-    if int.from_bytes(value[:CHECK_BYTES], "little") != zlib.crc32(value[CHECK_BYTES:], zlib.crc32(key)):
+    if value[:CHECK_BYTES] != check_of(key, value[CHECK_BYTES:]):
         return "it has changed on the disk"
     total, moves = int.from_bytes(value[CHECK_BYTES:START], "little"), np.frombuffer(value, MOVE, offset=START)
     actions, visits, sums = moves["action"].astype(int), moves["visits"].astype(np.float64), moves["value_sum"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from ucd_envs import registry
 from ucd_envs.rules import Rules, State
-from ucd_planners.arena.agents import Move, PlannerAgent, Stop
+from ucd_planners.arena.agents import Move, PlannerAgent, Stop, budget_of
 from ucd_planners.notation import parse, planner_from
 from ucd_planners.planner import Planner
 
@@ -37,8 +37,5 @@ def variant(planner: str, game: str, playouts: int | None = None, seconds: float
     playouts or seconds: the budget if the planner has none. Raises TypeError or ValueError for texts that name no planner or
     game.
     """
-    made = planner_from(planner)
-    own = made.playouts is not None or made.seconds is not None
-    budget = {key: value for key, value in (("playouts", playouts), ("seconds", seconds)) if value is not None}
     name, settings = parse(game)
-    return VariantAgent(made, {} if own else budget, registry.make_rules(name, **settings))
+    return VariantAgent(planner_from(planner), budget_of(playouts, seconds), registry.make_rules(name, **settings))
