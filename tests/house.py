@@ -23,7 +23,7 @@ PACKAGES = ("ucd_envs", "ucd_planners")
 PICTURE = ROOT / "docs" / "pictures" / "house.svg"
 LAYERS = (
     ("ucd_planners.cli",),
-    ("ucd_planners.experiments", "ucd_planners.benchmarks"),
+    ("ucd_planners.experiments", "ucd_planners.ratings", "ucd_planners.benchmarks"),
     ("ucd_planners.arena", ""),
     ("ucd_planners.__init__", "ucd_planners.gtp", ""),
     ("ucd_planners",),
