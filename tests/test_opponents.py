@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -14,9 +16,7 @@ from pettingzoo.utils import BaseWrapper
 from test_foreign import HookedSticks
 
 import ucd_envs
-from ucd_envs.envs import opponents
 from ucd_envs.envs.wrappers import ChannelsFirstWrapper, FlatWrapper, FloatWrapper, SeatWrapper
-from ucd_envs.kernels import CHANCE
 from ucd_planners import uct
 
 GAMES: dict[str, dict[str, Any]] = {
@@ -283,7 +283,7 @@ def test_an_opponent_that_raises_is_told(below: Callable[[Any], Any]) -> None:
         (7, TypeError, r"an opponent is 'random', the text of a planner or agent, a function .*, not 7"),
         (None, TypeError, r"an opponent is 'random', .*, not None"),
         (Listener, TypeError, r"an opponent is 'random', .*, not the class Listener"),
-        ("strongest", ValueError, r"unknown planner 'strongest': expected one of .*"),
+        ("strongest", ValueError, r"unknown [a-z ]+ 'strongest': expected one of .*"),
         ("uct(c=", ValueError, r"planner 'uct\(c=' does not parse: .*"),
         ("uct", ValueError, r"uct has no budget: .*"),
         ("no_such_module:agent", ValueError, r"no_such_module:agent cannot be imported: .*"),
@@ -365,5 +365,10 @@ def test_a_window_shows_every_move(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_planner_is_imported_before_a_text_names_one() -> None:
-    assert opponents.AGENTS.startswith("ucd_planners.")
-    assert CHANCE not in (move for move, _ in SeatWrapper(ucd_envs.make("hex"))._moves)
+    program = (
+        "import sys, gymnasium, ucd_envs; env = gymnasium.make('ucd_envs/TicTacToe-v0'); env.reset(seed=1); env.step(4); "
+        "assert not [name for name in sys.modules if name.startswith('ucd_planners')]; "
+        "gymnasium.make('ucd_envs/TicTacToe-v0', opponent='uct(playouts=2)'); assert 'ucd_planners.arena.agents' in sys.modules"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
