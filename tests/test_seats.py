@@ -78,7 +78,7 @@ def test_gymnasiums_check_passes_on_every_view(game: str) -> None:
     """F2-50: 'BoardEnv' object has no attribute '_np_random'."""
     for view in (
         MoverViewWrapper(ucd_envs.make(game)),
-        SeatWrapper(ucd_envs.make(game), 1),
+        SeatWrapper(ucd_envs.make(game), seat=1),
         MoverViewWrapper(ChannelsFirstWrapper(ucd_envs.make(game))),
     ):
         assert view.unwrapped is view
@@ -96,7 +96,7 @@ def test_episodes_are_repeated_by_their_seed(name: str) -> None:
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_seat_sees_only_its_own_turns_and_is_paid_its_own_rewards(seat: int) -> None:
     """F2-50: over many games it wins and loses, each with the reward of its agent; the other moves first for seat 1."""
-    env, choices = SeatWrapper(ucd_envs.make("tic_tac_toe"), seat), np.random.default_rng(3)
+    env, choices = SeatWrapper(ucd_envs.make("tic_tac_toe"), seat=seat), np.random.default_rng(3)
     paid = set()
     for game in range(60):
         env.reset(seed=game)
@@ -148,7 +148,7 @@ def test_a_game_that_is_over_is_not_played_on() -> None:
 @pytest.mark.parametrize("seat", [-1, 2, True, "a"])
 def test_a_seat_that_there_is_not_is_refused(seat: Any) -> None:
     with pytest.raises(ValueError, match="seat must be"):
-        SeatWrapper(ucd_envs.make("hex"), seat)
+        SeatWrapper(ucd_envs.make("hex"), seat=seat)
 
 
 def test_a_restored_state_of_another_mover_is_not_played_on() -> None:
@@ -170,7 +170,7 @@ VIEWS = {
     "aec": lambda: ucd_envs.make("hex", size=4),
     "raw": lambda: ucd_envs.make("hex", size=4).unwrapped,
     "mover": lambda: MoverViewWrapper(ucd_envs.make("hex", size=4)),
-    "seat": lambda: SeatWrapper(ucd_envs.make("hex", size=4), 0),
+    "seat": lambda: SeatWrapper(ucd_envs.make("hex", size=4)),
     "gymnasium": lambda: gymnasium.make("ucd_envs/Hex-v0", size=4),
 }
 
@@ -277,7 +277,7 @@ def test_three_players_take_part_through_a_seat() -> None:
     least, most = rules.rewards
     unplayed = 0
     for seat in range(3):
-        env, choices = SeatWrapper(environment(rules), seat), np.random.default_rng(seat)
+        env, choices = SeatWrapper(environment(rules), seat=seat), np.random.default_rng(seat)
         for game in range(10):
             _, info = env.reset(seed=game)
             if env.clone_state().over:

@@ -29,13 +29,14 @@ SEATED = {
     "Merrills-v0": "merrills_v0",
     "NoGo-v0": "nogo_v0",
     "Othello-v0": "othello_v0",
+    "PGame-v0": "p_game_v0",
     "PawnWhopping-v0": "pawn_whopping_v0",
     "Pentago-v0": "pentago_v0",
     "Pig-v0": "pig_v0",
     "Quarto-v0": "quarto_v0",
     "TicTacToe-v0": "tic_tac_toe_v0",
 }
-"""Games of several players by their names in Gymnasium: one seat, against random moves."""
+"""Games of several players by their names in Gymnasium: one seat, by default the first, against random moves."""
 SOLITARY = {"LeftRight-v0": "leftright_v0", "TwentyFortyEight-v0": "twenty_forty_eight_v0"}
 """Games of one player by their names in Gymnasium."""
 
@@ -47,8 +48,10 @@ def _announce() -> None:
 
     for entry, games in (("seated", SEATED), ("solitary", SOLITARY)):
         for title, game in games.items():
-            place = f"ucd_envs.envs.single:{entry}"
-            gymnasium.envs.registration.register(id=f"ucd_envs/{title}", entry_point=place, kwargs={"game": game})
+            place, flat_title = f"ucd_envs.envs.single:{entry}", title.replace("-v", "-flat-v")
+            enter_id = gymnasium.envs.registration.register
+            enter_id(id=f"ucd_envs/{title}", entry_point=place, kwargs={"game": game})
+            enter_id(id=f"ucd_envs/{flat_title}", entry_point=place, kwargs={"game": game, "flat": True})
     enter: Any = getattr(pettingzoo, "register", None)
     for name in OWN_GAMES:
         module = module_of(name)

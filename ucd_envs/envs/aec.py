@@ -58,6 +58,7 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         self._state = np.zeros(rules.state_bytes, np.uint8)
         self._is_reset = False
         self._rng: Any = seeded(unforeseen()) if rules.has_chance else None
+        self._drawn: list[int] = []
         self._screen: pictures.Screen | None = None
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
@@ -103,9 +104,7 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
             return
         number, rules = self._checked(action), self.rules
         rules.kernels.play(rules.config, self._state, number)
-        player = self._player()
-        if player == CHANCE:
-            player = self._draw()
+        player = self._draw() if rules.has_chance else self._player()
         if player == OVER:
             self._cumulative_rewards[agent] = 0.0
             self._end((self._seat(agent) + 1) % rules.players)
@@ -210,18 +209,20 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
         return player
 
     def _draw(self) -> int:
-        """Draws outcomes until a player is to move or the game is over; returns the player."""
+        """Draws outcomes until a player is to move or the game is over; returns the player. `_drawn` lists them."""
+        self._drawn = []
         while (player := self._player()) == CHANCE:
             state = State.trusted(self.rules, self._state.tobytes())
-            self._state = state.after(state.outcome(self._rng)).array()
+            self._drawn.append(state.outcome(self._rng))
+            self._state = state.after(self._drawn[-1]).array()
         return player
 
     def _legal_actions(self) -> np.ndarray:
         actions = np.empty(self.rules.actions, np.int32)
         return actions[: self.rules.kernels.legal_actions(self.rules.config, self._state, actions)]
 
-    def _checked(self, action: Any) -> int:
-        """Returns a legal action as an int. Raises ValueError for any other."""
+    def _number(self, action: Any) -> int:
+        """Returns an action as an int. Raises ValueError for what is none."""
         rules = self.rules
         try:
             if isinstance(action, bool):
@@ -231,6 +232,11 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
             raise ValueError(f"an action is a whole number from 0 to {rules.actions - 1}, not {action!r}") from None
         if not 0 <= number < rules.actions:
             raise ValueError(f"action {number} is not legal: actions are 0 to {rules.actions - 1}")
+        return number
+
+    def _checked(self, action: Any) -> int:
+        """Returns a legal action as an int. Raises ValueError for any other."""
+        rules, number = self.rules, self._number(action)
         if not rules.kernels.is_legal(rules.config, self._state, number):
             name = State.trusted(rules, self._state.tobytes()).action_name(number)
             raise IllegalMoveError(f"move {name} is not legal: {rules.why_illegal(number)}")
@@ -264,11 +270,19 @@ class BoardEnv(AECEnv[str, dict[str, np.ndarray], int]):
 
     def _forfeit(self) -> None:
         """Ends the game against the selected agent, for an illegal move."""
+        self._give_up(ILLEGAL_REWARD, 0.0, truncated=True)
+
+    def _resign(self) -> None:
+        """Ends the game as a loss of the selected agent."""
+        self._give_up(*self.rules.rewards, truncated=False)
+
+    def _give_up(self, lost: float, others: float, *, truncated: bool) -> None:
+        """Ends the game with these rewards for the selected agent and for the others."""
         loser = self.agent_selection
         for agent in self.agents:
-            self.rewards[agent] = ILLEGAL_REWARD if agent == loser else 0.0
+            self.rewards[agent] = lost if agent == loser else others
             self._cumulative_rewards[agent] = self.rewards[agent]
-            self.terminations[agent] = self.truncations[agent] = True
+            self.terminations[agent], self.truncations[agent] = True, truncated
         self.agent_selection = self.possible_agents[(self._seat(loser) + 1) % self.rules.players]
         if self.render_mode == "human":
             self.render()

@@ -8,9 +8,10 @@ import gymnasium
 import numpy as np
 
 from ucd_envs.envs.aec import FRAMES_PER_SECOND, RENDER_MODES, BoardEnv, IllegalMoveError, make
-from ucd_envs.envs.wrappers import SeatWrapper
+from ucd_envs.envs.wrappers import FlatWrapper, FloatWrapper, MoverViewWrapper, SeatWrapper
 from ucd_envs.registry import make_rules
 from ucd_envs.rules import Rules, State
+from ucd_envs.settings import boolean
 
 
 class SinglePlayerEnv(gymnasium.Env[np.ndarray, int]):
@@ -84,11 +85,29 @@ class SinglePlayerEnv(gymnasium.Env[np.ndarray, int]):
         return seen["observation"], {"action_mask": seen["action_mask"]}
 
 
-def seated(game: str, seat: int = 0, render_mode: str | None = None, **settings: Any) -> SeatWrapper:
-    """Returns one seat of a game of several players, against random moves. Raises as `make` does."""
-    return SeatWrapper(make(game, render_mode, **settings), seat)
+def seated(
+    game: str,
+    opponent: Any = "random",
+    seat: int | str = 0,
+    render_mode: str | None = None,
+    flat: bool = False,
+    **settings: Any,
+) -> SeatWrapper:
+    """Returns one seat of a game of several players, against an opponent. flat: as in `solitary`. Raises as `make` and
+    SeatWrapper do."""
+    return SeatWrapper(formed(make(game, render_mode, **settings), flat), opponent, seat)
 
 
-def solitary(game: str, render_mode: str | None = None, **settings: Any) -> SinglePlayerEnv:
-    """Returns a game of one player as a Gymnasium environment. Raises as `make_rules` does."""
-    return SinglePlayerEnv(make_rules(game, **settings), render_mode)
+def solitary(
+    game: str, render_mode: str | None = None, flat: bool = False, **settings: Any
+) -> SinglePlayerEnv | MoverViewWrapper:
+    """Returns a game of one player as a Gymnasium environment. flat: whether observations are float32 vectors, for libraries
+    whose networks take nothing else. Raises as `make_rules` does."""
+    if not flat:
+        return SinglePlayerEnv(make_rules(game, **settings), render_mode)
+    return MoverViewWrapper(formed(make(game, render_mode, **settings), flat))
+
+
+def formed(env: Any, flat: bool) -> Any:
+    """Returns an environment with its observations as they are, or as float32 vectors. Raises TypeError for no truth value."""
+    return FloatWrapper(FlatWrapper(env)) if boolean("flat", flat) else env
