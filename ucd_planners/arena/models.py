@@ -43,8 +43,8 @@ class Net:
     """A network as a function of observation, mask and generator.
 
     answer: a function that returns the logits of an input; layout: the form of its input; temperature: 0 takes the best logit,
-    the first of equal ones, above it actions are drawn by softmax(logits / temperature); label: its text in messages; dtype: that
-    of its input; shape: that of its input where the file tells it, with numbers for lengths that are fixed.
+    the first of equal ones, above it actions are drawn by softmax(logits / temperature); label: its text in messages; dtype and
+    shape: those of its input, the shape where the file tells it, with numbers for lengths that are fixed.
     """
 
     def __init__(
@@ -80,10 +80,8 @@ class Net:
             return
         given = self.arranged(observed(state)[0])
         if self.shape is not None and not _fits(self.shape, given.shape):
-            wanted = (
-                f"takes an input of {list(self.shape)}, but that of {rules} in the layout {self.layout} is {list(given.shape)}"
-            )
-            raise ValueError(f"{self.label} {wanted}")
+            seen = f"that of {rules} in the layout {self.layout} is {list(given.shape)}"
+            raise ValueError(f"{self.label} takes an input of {list(self.shape)}, but {seen}")
         try:
             shape = np.shape(self.answer(given))
         except Exception as error:
