@@ -36,7 +36,7 @@ UNBALANCED = frozenset(("crisscross_v0",))
 GAMES = 20
 """Random games that tell whether a game is zero-sum."""
 NOTHING = {"int": -1, "str": ""}
-"""What stands for None, by a setting's type."""
+"""Values that stand for None, by a setting's type."""
 
 
 def imported() -> Any:
