@@ -1,8 +1,9 @@
 """Board games as PettingZoo and Gymnasium environments whose state can be hashed, cloned and restored."""
 
+import importlib
 import importlib.metadata
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ucd_envs.checks import check
 from ucd_envs.envs.aec import make, module_of
@@ -11,9 +12,19 @@ from ucd_envs.interface import Grouping
 from ucd_envs.registry import OWN_GAMES, available, make_rules, register
 from ucd_envs.rules import Rules, State
 
+if TYPE_CHECKING:
+    from ucd_envs.foreign import openspiel as openspiel
+
 __all__ = ["Grouping", "MoveGroups", "Rules", "State", "available", "check", "grouped", "make", "make_rules", "register"]
 
 __version__ = importlib.metadata.version("ucd-planners")
+
+
+def __getattr__(name: str) -> Any:
+    """Returns the module of games of OpenSpiel, which is imported when it is first needed."""
+    if name == "openspiel":
+        return importlib.import_module("ucd_envs.foreign.openspiel")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 SEATED = {

@@ -3,7 +3,7 @@
     planner   =  name [ "(" [ key "=" value { "," key "=" value } ] ")" ]
     name      =  word | reference
     reference =  word { "." word } ":" word { "." word }
-    program   =  "gtp" "(" quoted text { "," key "=" value } ")"
+    agent     =  ( "gtp" | "sb3" | "torch" | "onnx" | "spiel_bot" ) "(" quoted text { "," key "=" value } ")"
     value     =  number | "-" number | "inf" | "true" | "false" | "none" | word | reference | quoted text
     policies  =  policy { policy }, each written as a planner is, and so are initial statistics and groups
 
@@ -13,8 +13,9 @@ options of Planner, each at most once. Blanks between symbols are ignored. The v
 `knowledge` are text, quoted unless they are a single name, such as uct(policies="cmc(prob=0.5)", initial=go_initial). A text of
 `knowledge` without brackets is the path of a base, as uct(knowledge="hex.lmdb") is uct(knowledge="base(path='hex.lmdb')").
 A number is decimal, of at most 39 digits before its point. No text is evaluated: a reference imports its module and calls the
-object that it names. A program is an opponent in matches, such as gtp("gnugo --mode gtp", timeout=30): the text is its command
-line, `timeout` the seconds that it has for a move.
+object that it names. Agents of these names play in matches: a program by its command line, such as gtp("gnugo --mode gtp",
+timeout=30), a trained network by its file, such as sb3("model.zip") or torch("net.pt", layout=hwc), and a bot of OpenSpiel by
+its name. `timeout` is the seconds that one has for a move.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from ucd_planners.options import PlannerOptions, refuse_old_names
 from ucd_planners.planner import Planner
 from ucd_planners.playouts import INITIAL, POLICIES, Initial, PlayoutPolicy
 from ucd_planners.presets import PRESETS
-from ucd_planners.references import built, found, parameters_of, refuse_unknown, takes_any
+from ucd_planners.references import built, chooses_moves, found, parameters_of, refuse_unknown, takes_any
 
 WORDS = {"inf": math.inf, "true": True, "false": False, "True": True, "False": False, "none": None, "None": None}
 OPTIONS = tuple(name for name in PlannerOptions.__annotations__ if name != "progress")
@@ -61,7 +62,16 @@ PLANNER = re.compile(rf"\s*({REFERENCE})\s*(?:\((\s*|{PARAMETER.pattern}(?:,{PAR
 
 PROGRAM = "gtp"
 """The name of a program that speaks GTP."""
-COMMAND = re.compile(rf"""\s*{PROGRAM}\s*\(\s*('[^']*'|"[^"]*")\s*((?:,{PARAMETER.pattern})*)\)\s*""", re.ASCII)
+QUOTED = {
+    PROGRAM: ("command", "a command line", "gnugo --mode gtp"),
+    "sb3": ("path", "a file", "model.zip"),
+    "torch": ("path", "a file or a reference", "net.pt"),
+    "onnx": ("path", "a file", "net.onnx"),
+    "spiel_bot": ("name", "a bot or a reference", "uniform_random"),
+}
+"""Agents whose text begins with a quoted one: the parameter that it is, its kind, and an example."""
+NAMES = "|".join(QUOTED)
+COMMAND = re.compile(rf"""\s*({NAMES})\s*\(\s*('[^']*'|"[^"]*")\s*((?:,{PARAMETER.pattern})*)\)\s*""", re.ASCII)
 
 
 def planner_from(text: str, **defaults: Any) -> Planner:
@@ -80,6 +90,8 @@ def player_from(text: str, **defaults: Any) -> Any:
     """Returns the planner of a text, or any other object that its reference makes. Raises as `planner_from` does."""
     name, written = parse(text)
     maker = maker_of(name)
+    if chooses_moves(maker, written):
+        raise ValueError(f"{name} chooses moves: it plays in matches, and is no planner")
     refuse_old_names(written.keys() - parameters_of(maker))
     refuse_unknown(name, written, parameters(name))
     if "policies" in written:
@@ -104,8 +116,9 @@ def player_from(text: str, **defaults: Any) -> Any:
 
 def maker_of(name: str) -> Any:
     """Returns the function or class behind a planner's name. Raises ValueError for an unknown one."""
-    if name == PROGRAM:
-        raise ValueError(f"{PROGRAM} is a program that plays in matches, not a planner: expected one of {', '.join(PRESETS)}")
+    if name in QUOTED:
+        kind = "a program" if name == PROGRAM else "an agent"
+        raise ValueError(f"{name} is {kind} that plays in matches, not a planner: expected one of {', '.join(PRESETS)}")
     return found(name, PRESETS, ("ucd.selections", "ucd.agents"), "planner")
 
 
@@ -186,7 +199,7 @@ def parameters(name: str) -> list[str]:
 
 
 def parse(text: str) -> tuple[str, dict[str, Any]]:
-    """Returns the name and the parameters of a planner's text. The command line of a program is its parameter `command`.
+    """Returns the name and the parameters of a planner's text. The quoted text of an agent is the parameter in QUOTED.
 
     Raises TypeError or ValueError for a text that does not follow the grammar.
     """
@@ -194,11 +207,13 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
     command = COMMAND.fullmatch(text)
     match = PLANNER.fullmatch(text)
     if command is not None:
-        return PROGRAM, {"command": value_of(command[1]), **arguments(text, command[2], "command")}
-    if match is not None and match[1] != PROGRAM:
+        first = QUOTED[command[1]][0]
+        return command[1], {first: value_of(command[2]), **arguments(text, command[3], first)}
+    if match is not None and match[1] not in QUOTED:
         return match[1], arguments(text, match[2] or "")
     if match is not None:
-        raise ValueError(f"planner {text!r} does not parse: expected a command line, such as {PROGRAM}('gnugo --mode gtp')")
+        _, kind, example = QUOTED[match[1]]
+        raise ValueError(f"planner {text!r} does not parse: expected {kind}, such as {match[1]}('{example}')")
     examples = "ucd(d1=1, d3=1, c=0.3) or uct(policies='cmc(prob=0.5)')"
     raise ValueError(f"planner {text!r} does not parse: expected name(key=value, ...), such as {examples}")
 
@@ -287,7 +302,9 @@ def write(
         if value is None or isinstance(value, (bool, int, float, str)):
             values[key] = value
     values |= options or {}
-    return f"{name}({','.join(f'{key}={value_text(value)}' for key, value in values.items())})" if values else name
+    first = QUOTED[name][0] if name in QUOTED else None
+    texts = [quoted(str(value)) if key == first else f"{key}={value_text(value)}" for key, value in values.items()]
+    return f"{name}({','.join(texts)})" if texts else name
 
 
 def value_text(value: Any) -> str:

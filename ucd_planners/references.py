@@ -51,6 +51,20 @@ def takes_any(maker: Any) -> bool:
     return any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters_of(maker).values())
 
 
+def chooses_moves(made: Any, written: Collection[str] = ()) -> bool:
+    """Returns whether a function, given the parameters written, is one of observation, mask and rng that returns an action.
+
+    Its first three parameters, whatever their names, have no defaults and are not written, and all others are or have. As a
+    maker such a function could not be called, so that nothing is both.
+    """
+    if isinstance(made, type):
+        return False
+    known = list(parameters_of(made).values())
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    bare = [each for each in known if each.default is each.empty and each.name not in written and each.kind < each.VAR_KEYWORD]
+    return len(bare) == 3 and bare == known[:3] and all(each.kind in kinds for each in bare)
+
+
 def refuse_unknown(name: str, written: Collection[str], known: Collection[str]) -> None:
     """Raises ValueError for an unknown parameter."""
     for key in written:

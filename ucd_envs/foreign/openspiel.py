@@ -2,7 +2,7 @@
 
 What follows the prefix is OpenSpiel's own text of a game: its short name and its parameters. They are also settings:
 `make_rules("spiel:backgammon", scoring_type="full_scoring")` is the same game. OpenSpiel is imported with the first of its
-games.
+games. The other way, `register` offers our games to OpenSpiel.
 """
 
 from __future__ import annotations
@@ -12,10 +12,13 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any
 
+from ucd_envs.foreign.exports import imported, register
 from ucd_envs.foreign.histories import STATE, kernels
 from ucd_envs.foreign.replays import DIGEST_BYTES, Position, Replays
 from ucd_envs.rules import MOST_ACTIONS, MOST_PLAYERS, MOST_PLIES, Rules, State
 from ucd_envs.settings import shown
+
+__all__ = ["PREFIX", "TOLD", "SpielGame", "builder", "imported", "loaded", "register", "rules", "spelled"]
 
 PREFIX = "spiel"
 """The part of a name before its colon."""
@@ -119,15 +122,6 @@ def loaded(short: str, parameters: Mapping[str, Any]) -> Any:
     except Exception as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
         raise ValueError(f"OpenSpiel cannot load {shown(text)}: {reason}") from None
-
-
-def imported() -> Any:
-    """Returns the module pyspiel. Raises ImportError with the extra to install."""
-    try:
-        import pyspiel
-    except ImportError:
-        raise ImportError("games of OpenSpiel need it: pip install 'ucd-planners[openspiel]'") from None
-    return pyspiel
 
 
 def refuse_unserved(game: Any) -> tuple[float, float, int, int, int]:

@@ -1,121 +1,196 @@
-"""Agents that play the games of matches: planners, programs that speak GTP, random players and user-defined ones."""
+"""Agents that play the games of matches, by what stands for them: a text, a planner, a function or an object.
+
+| text | agent |
+| --- | --- |
+| uct(c=0.3), package.module:name | a planner, or what a reference makes: a selection, a planner, an agent, a function |
+| package.module:name of three parameters | a function (observation, mask, rng) -> action, see ucd_planners.arena.functions |
+| random | moves all equally likely |
+| gtp("program") | a program that speaks GTP |
+| sb3("model.zip"), torch("net.pt"), onnx("net.onnx") | a trained network, see ucd_planners.arena.models |
+| spiel_bot("uniform_random") | a bot of OpenSpiel, see ucd_planners.arena.bots |
+"""
 
 from __future__ import annotations
 
 import copy
-import math
+import pickle
 import random
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from ucd_envs.rules import Rules, State
-from ucd_envs.settings import real, shown
+from ucd_envs.settings import shown
+from ucd_planners.arena.bots import spiel_agent
+from ucd_planners.arena.functions import FunctionAgent, Guard
+from ucd_planners.arena.interface import METHODS, Agent, FailedError, Move, Stop, StoppedError
+from ucd_planners.arena.interface import obey as _obey
+from ucd_planners.arena.models import digest_of, onnx_agent, sb3_agent, torch_agent
+from ucd_planners.arena.programs import GTPAgent, stones_before
 from ucd_planners.gtp.analysis import both
-from ucd_planners.gtp.client import Program, ProgramError
-from ucd_planners.gtp.protocol import COLOURS, RESIGN
-from ucd_planners.notation import PROGRAM, TIMEOUT, canonical, parse, player_from, write
+from ucd_planners.notation import canonical, maker_of, parse, player_from, write
 from ucd_planners.options import checked_seconds
 from ucd_planners.planner import Planner
-from ucd_planners.references import built, parameters_of
+from ucd_planners.references import chooses_moves, parameters_of, refuse_unknown
 
-METHODS = ("begin", "choose", "close")
-"""Methods of an agent."""
+__all__ = [
+    "AGENTS",
+    "Agent",
+    "FailedError",
+    "GTPAgent",
+    "Move",
+    "PlannerAgent",
+    "Player",
+    "RandomAgent",
+    "Stop",
+    "StoppedError",
+    "agent_from",
+    "budget_of",
+    "canonical_player",
+    "label",
+    "refuse_unpicklable",
+    "seed_of",
+    "stones_before",
+]
 
-
-class StoppedError(Exception):
-    """Raised to end the search of a stopped match."""
-
-
-class FailedError(Exception):
-    """Raised when an agent cannot continue its game; the text gives the reason."""
-
-
-class Stop(Protocol):
-    """A flag that ends games under way: an event of threads or of processes."""
-
-    def is_set(self) -> bool:
-        """Returns whether games should end."""
-        ...
-
-    def set(self) -> None:
-        """Sets the flag."""
-        ...
-
-
-class Move(NamedTuple):
-    """An agent's move, with its value."""
-
-    action: int | None
-    """Action, or None when the agent resigns."""
-    value: float = math.nan
-    """Mean payoff that the agent expects for itself, in [0, 1]; NaN when it gives none."""
-    playouts: int = 0
-    cpu_seconds: float = 0.0
-
-
-Player = str | Planner
-"""A player of a match: a text in the notation of ucd_planners.notation, or a planner."""
-
-
-class Agent(Protocol):
-    """The interface of agents. An agent plays one game after another, in one thread.
-
-    Its methods raise FailedError, and StoppedError soon after `stop` is set.
-    """
-
-    def begin(self, rules: Rules, seed: int, stop: Stop | None) -> None:
-        """Begins the next game. All random choices follow from the seed."""
-        ...
-
-    def choose(self, state: State, moves: Sequence[tuple[int, int]]) -> Move:
-        """Returns the agent's move in a state. `moves` are player and action of each move since the start."""
-        ...
-
-    def close(self) -> None:
-        """Releases everything held outside this process."""
-        ...
+Player = Any
+"""A player of a match: a text in the notation of ucd_planners.notation, a planner, a function (observation, mask, rng) ->
+action, or an agent."""
 
 
 def agent_from(player: Player, budget: Mapping[str, Any]) -> Agent:
     """Returns a new agent for a player. `budget` applies to planners that have none.
 
-    Raises ValueError or TypeError for a player that is neither a planner nor a text of one.
+    A caller's planner or agent is copied, with all that it holds, so that no two threads share one. Raises ValueError or
+    TypeError for anything that cannot play.
     """
     if isinstance(player, Planner):
-        made: Any = copy.copy(player)  # the caller's planner is never searched with, and no two threads share one
-    else:
-        name, written = parse(player)
-        if name in AGENTS:
-            return built(name, AGENTS[name], written)  # type: ignore[no-any-return]
-        made = player_from(player, **budget)
+        return _of_planner(copy.copy(player), player, budget)
+    if isinstance(player, str):
+        return _of_text(player, budget)
+    if not _is_agent(player):
+        if chooses_moves(player):
+            return Guard(FunctionAgent(player))
+        kinds = "as text, such as 'uct(c=0.3)', or be a planner, a function (observation, mask, rng) -> action or an agent"
+        raise TypeError(f"a planner must be written {kinds}, not {shown(player)}")
+    try:
+        copied = copy.deepcopy(player)
+    except Exception as error:
+        raise TypeError(f"the agent {label(player)} cannot be copied for each thread: {error}") from error
+    return _guarded(copied)
+
+
+def _of_text(text: str, budget: Mapping[str, Any]) -> Agent:
+    """Returns the agent of a text."""
+    name, written = parse(text)
+    if name in AGENTS:
+        refuse_unknown(name, written, parameters_of(AGENTS[name]))
+        return AGENTS[name](**written)
+    if (function := _function_of(name, written)) is not None:
+        return function
+    made = player_from(text, **budget)
     if isinstance(made, Planner):
-        if made.playouts is None and made.seconds is None and not budget:
-            raise ValueError(f"{label(player)} has no budget: give it, or the match, playouts or seconds")
-        return PlannerAgent(made, budget)
-    if isinstance(made, type) or not all(callable(getattr(made, method, None)) for method in METHODS):
+        return _of_planner(made, text, budget)
+    if chooses_moves(made):
+        return Guard(FunctionAgent(made))
+    if not _is_agent(made):
         raise ValueError(f"{name} makes no selection, planner or agent, but {shown(made)}")
-    agent: Agent = made
-    return agent
+    return _guarded(made)
+
+
+def _of_planner(planner: Planner, player: Player, budget: Mapping[str, Any]) -> Agent:
+    """Returns the agent of a planner. Raises ValueError for one without a budget."""
+    if planner.playouts is None and planner.seconds is None and not budget:
+        raise ValueError(f"{label(player)} has no budget: give it, or the match, playouts or seconds")
+    return PlannerAgent(planner, budget)
+
+
+def _function_of(name: str, written: Mapping[str, Any]) -> Guard | None:
+    """Returns the agent of a name that is a function of observation, mask and rng, else None.
+
+    `timeout` is the agent's own, unless the function has a parameter of that name.
+    """
+    if ":" not in name:
+        return None
+    function = maker_of(name)
+    own, timeout = _divided(function, written)
+    if not chooses_moves(function, own):
+        return None
+    if unknown := own.keys() - parameters_of(function).keys():
+        raise ValueError(f"{name} has no parameter {min(unknown)!r}")
+    return Guard(FunctionAgent(partial(function, **own) if own else function), timeout)
+
+
+def _divided(function: Any, written: Mapping[str, Any]) -> tuple[dict[str, Any], float | None]:
+    """Returns the parameters of a function, and the time that its agent has for a move."""
+    own = dict(written)
+    return own, None if "timeout" in parameters_of(function) else own.pop("timeout", None)
+
+
+def _is_agent(made: Any) -> bool:
+    """Returns whether an object has the methods of an agent."""
+    return not isinstance(made, type) and all(callable(getattr(made, method, None)) for method in METHODS)
+
+
+def _guarded(agent: Agent) -> Agent:
+    """Returns an agent whose faults fail its game only."""
+    return agent if isinstance(agent, (Guard, PlannerAgent, GTPAgent, RandomAgent)) else Guard(agent)
 
 
 def label(player: Player) -> str:
-    """Returns the text of a player in tables and records: its own, or a planner's name."""
-    return player if isinstance(player, str) else player.name
+    """Returns the text of a player in tables and records: its own, a reference to a function, or an object's name."""
+    if isinstance(player, str):
+        return player
+    name = getattr(player, "name", None) or getattr(player, "__name__", None)
+    return _reference_to(player) or (name if isinstance(name, str) else type(player).__name__)
+
+
+def _reference_to(player: Player) -> str | None:
+    """Returns the reference `package.module:name` by which a function can be imported again, or None."""
+    module, name = getattr(player, "__module__", None), getattr(player, "__qualname__", None)
+    found = getattr(sys.modules.get(module or ""), name or "", None)
+    return f"{module}:{name}" if chooses_moves(player) and module != "__main__" and found is player else None
 
 
 def canonical_player(player: Player, budget: Mapping[str, Any]) -> str:
-    """Returns one text for all texts that name the same player with its budget.
+    """Returns one text for all texts that name the same player with its budget. That of a file has the file's digest.
 
-    Raises TypeError for a planner that was given as an object, which no text can make again.
+    Raises TypeError for an object that no text can make again.
     """
-    if not isinstance(player, str):
-        raise TypeError(f"a match of {shown(player)} cannot be stored: write the planner as text, such as 'uct(c=0.3)'")
-    name, written = parse(player)
-    if name in AGENTS and name != PROGRAM:
-        return write(name, written, parameters_of(AGENTS[name]))
-    return canonical(player, **budget)
+    text = player if isinstance(player, str) else _reference_to(player)
+    if text is None:
+        raise TypeError(
+            f"a match of {shown(player)} cannot be stored: write the planner as text, such as 'uct(c=0.3)', or a function as "
+            "'package.module:name'"
+        )
+    name, written = parse(text)
+    if name in AGENTS:
+        known = parameters_of(AGENTS[name])
+        if "digest" in known and isinstance(written["path"], str):
+            written["digest"] = written.get("digest") or digest_of(written["path"])
+        if "timeout" in written and written["timeout"] is not None:
+            written["timeout"] = float(written["timeout"])
+        return write(name, written, known)
+    if ":" in name and chooses_moves(function := maker_of(name), (divided := _divided(function, written))[0]):
+        return write(name, divided[0], parameters_of(function), {} if divided[1] is None else {"timeout": divided[1]})
+    return canonical(text, **budget)
+
+
+def refuse_unpicklable(player: Player) -> None:
+    """Raises ValueError with one sentence for an object that cannot be sent to another process."""
+    home = sys.modules.get("__main__")
+    try:
+        pickle.dumps(player)
+        if getattr(player, "__module__", "") == "__main__" and not isinstance(player, str) and not hasattr(home, "__file__"):
+            raise ValueError("it is defined where no other process can import it")
+    except Exception as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ValueError(
+            f"{label(player)} plays in this process only ({reason}): take jobs=1, threads, or a text that makes it"
+        ) from error
 
 
 def seed_of(seed: int, number: int, side: int) -> int:
@@ -136,6 +211,10 @@ class PlannerAgent:
         own = planner.playouts is not None or planner.seconds is not None
         self.planner, self.budget = planner, {} if own else dict(budget)
         self._stop: Stop | None = None
+
+    def check(self, rules: Rules) -> None:
+        """Raises ValueError or TypeError for a game that the planner does not search."""
+        self.planner.check(rules)
 
     def begin(self, rules: Rules, seed: int, stop: Stop | None) -> None:
         """Begins a reproducible sequence of searches."""
@@ -171,79 +250,8 @@ class RandomAgent:
         """Does nothing, since the agent holds nothing."""
 
 
-class GTPAgent:
-    """A program that speaks GTP, as an agent. Its process serves game after game and is restarted after a failure.
-
-    It receives size, komi, stones before the start and moves, and plays by the rules set on its command line. Our rules
-    decide legality and the winner. Go is scored by area after both have passed, with all stones on the board alive. A
-    program that passes while there are dead stones loses by them: GNU Go needs --chinese-rules --capture-all-dead.
-    """
-
-    def __init__(self, command: str, timeout: float = TIMEOUT) -> None:
-        if not 0 < real("timeout", timeout) < math.inf:
-            raise ValueError(f"timeout must be a finite number of seconds above 0, not {timeout!r}")
-        self.program, self.timeout = Program(command), float(timeout)
-        self._stop: Stop | None = None
-
-    def begin(self, rules: Rules, seed: int, stop: Stop | None) -> None:
-        """Sends size, komi, and the stones that stand on the board before the start."""
-        self._known, self._stop, self._sent = rules.initial_state(), stop, 0
-        rows, columns = rules.planes[:2]
-        self._ask(f"boardsize {rows}" if rows == columns else f"boardsize {columns} {rows}", max(self.timeout, TIMEOUT))
-        self._ask("clear_board")
-        if "komi" in rules.settings:
-            self._ask(f"komi {rules.settings['komi']:g}")
-        for player, name in stones_before(rules):
-            self._ask(f"play {COLOURS[player]} {name}")
-
-    def choose(self, state: State, moves: Sequence[tuple[int, int]]) -> Move:
-        """Returns the program's answer to genmove, after sending it the moves that it does not know."""
-        for player, action in moves[self._sent :]:
-            self._ask(f"play {COLOURS[player]} {self._known.action_name(action)}")
-            self._known = self._known.after(action)
-        self._sent = len(moves) + 1
-        answer = self._ask(f"genmove {COLOURS[state.player]}")
-        if answer.lower() == RESIGN:
-            return Move(None)
-        try:
-            action = state.action_named(answer)
-        except ValueError:
-            raise self._failed(f"answers genmove with {answer[:60]!r}, which is no move") from None
-        if action not in state.legal_actions():
-            raise self._failed(f"plays {answer}, which is not legal: {state.rules.why_illegal(action)}")
-        self._known = state.after(action)
-        return Move(action)
-
-    def close(self) -> None:
-        """Ends the process."""
-        self.program.close()
-
-    def _ask(self, command: str, seconds: float | None = None) -> str:
-        try:
-            return self.program.ask(command, seconds or self.timeout, lambda: _obey(self._stop))
-        except ProgramError as error:
-            raise self._failed(str(error)) from None
-
-    def _failed(self, reason: str) -> FailedError:
-        """Returns the error of this game, and ends the process, whose board may be wrong."""
-        self.program.close(0.0)
-        return FailedError(reason)
-
-
-AGENTS: dict[str, Callable[..., Agent]] = {PROGRAM: GTPAgent, "random": RandomAgent}
+AGENTS: dict[str, Callable[..., Agent]] = {
+    **{"gtp": GTPAgent, "random": RandomAgent, "spiel_bot": spiel_agent},
+    **{"sb3": sb3_agent, "torch": torch_agent, "onnx": onnx_agent},
+}
 """Agents by the name in their texts, which are no planners."""
-
-
-def stones_before(rules: Rules) -> list[tuple[int, str]]:
-    """Returns player and point of the stones that a game's settings put on the board before the start."""
-    found = []
-    for setting in ("opening", "black", "white"):
-        for turn, name in enumerate(str(rules.settings.get(setting, "")).split()):
-            found.append(({"opening": turn % 2, "black": 0, "white": 1}[setting], name))
-    return found
-
-
-def _obey(stop: Stop | None) -> None:
-    """Raises StoppedError once the stop is set."""
-    if stop is not None and stop.is_set():
-        raise StoppedError

@@ -23,13 +23,12 @@ from ucd_envs.settings import integer
 from ucd_planners.arena.agents import (
     Agent,
     FailedError,
-    GTPAgent,
-    PlannerAgent,
     Player,
     Stop,
     agent_from,
     canonical_player,
     label,
+    refuse_unpicklable,
     seed_of,
 )
 
@@ -56,8 +55,8 @@ class Contest(Protocol):
 class Match:
     """A match: agents, a game, and the number of games.
 
-    game: a name as in ucd_envs.make, or a reference; a, b: planners, programs or agents in the notation of
-    ucd_planners.notation, or planners as objects, which the match copies; b only in a game of two players; settings: those of
+    game: a name as in ucd_envs.make, or a reference; a, b: planners, programs or other agents, by their texts or as objects,
+    which the match copies: see ucd_planners.arena.agents; b only in a game of two players; settings: those of
     the game; budget: playouts or seconds a move, for planners that have none; games: their number, even for two players, since
     seats are swapped in pairs; seed: any whole number from 0, from which all random choices follow. Raises ValueError or
     TypeError, before any game, for anything that cannot be played.
@@ -81,13 +80,9 @@ class Match:
         integer("games", self.games, seats, 10**9)
         integer("seed", self.seed, 0, 2**64 - 1)
         for player in self.planners:
-            agent = agent_from(player, self.budget)
-            if isinstance(agent, PlannerAgent):
-                agent.planner.check(rules)
-            elif isinstance(agent, GTPAgent) and seats != 2:
-                raise ValueError(f"a program that speaks GTP plays games of two players, but {rules} has {rules.players}")
-            elif isinstance(agent, GTPAgent) and rules.has_chance:
-                raise ValueError(f"a program that speaks GTP knows no dice, and {rules} is a game with chance")
+            check = getattr(agent_from(player, self.budget), "check", None)
+            if callable(check):
+                check(rules)
         if self.games % seats:
             raise ValueError(f"games must be an even number, since seats are swapped in pairs, not {self.games}")
 
@@ -120,6 +115,11 @@ class Match:
         rules = self.rules
         planners = [canonical_player(player, self.budget) for player in self.planners]
         return {"planners": planners, "game": rules.reference or rules.name, "settings": rules.settings, "seed": self.seed}
+
+    def refuse_processes(self) -> None:
+        """Raises ValueError with one sentence if an agent of the match cannot be sent to another process."""
+        for player in self.planners:
+            refuse_unpicklable(player)
 
     def seats(self, number: int) -> tuple[int, ...]:
         """Returns the planner of each seat in a game. Planner 0, which is a, has the first seat in games of even number."""
