@@ -17,12 +17,23 @@ from pettingzoo.test import api_test, seed_test
 from pettingzoo.utils import BaseWrapper
 
 import ucd_envs
-from ucd_envs.envs.wrappers import ChannelsFirstWrapper, MoverViewWrapper, ObservationsKeyWrapper
+from ucd_envs.envs.wrappers import (
+    ChannelsFirstWrapper,
+    FlatWrapper,
+    FloatWrapper,
+    MaskInInfosWrapper,
+    MoverViewWrapper,
+    ObservationsKeyWrapper,
+    SeatWrapper,
+)
 
 VIEWS: dict[str, Callable[[Any], Any]] = {
     "mover view": MoverViewWrapper,
     "observations": ObservationsKeyWrapper,
     "channels first": ChannelsFirstWrapper,
+    "flat": FlatWrapper,
+    "float": FloatWrapper,
+    "mask in infos": MaskInInfosWrapper,
 }
 
 every_view = pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
@@ -225,22 +236,88 @@ def test_masks_stay_as_they_are() -> None:
 @pytest.mark.filterwarnings("ignore:Observation space for each agent probably should be:UserWarning")
 @pytest.mark.filterwarnings("ignore:Observation numpy array is all zeros:UserWarning")
 @pytest.mark.filterwarnings("ignore:Action mask numpy array is all zeros:UserWarning")
-@pytest.mark.parametrize("below", ["tic_tac_toe", "connect_four", "hex"])
-def test_pettingzoos_tests_pass_on_channels_first(below: str) -> None:
-    api_test(ChannelsFirstWrapper(ucd_envs.make(below)))
-    seed_test(lambda: ChannelsFirstWrapper(ucd_envs.make(below)))
+@pytest.mark.parametrize("view", [ChannelsFirstWrapper, FlatWrapper, FloatWrapper, MaskInInfosWrapper])
+@pytest.mark.parametrize("below", ["tic_tac_toe", "connect_four", "hex", "pig"])
+def test_pettingzoos_tests_pass_on_a_view_of_all_seats(below: str, view: Callable[[Any], Any]) -> None:
+    api_test(view(ucd_envs.make(below)))
+    seed_test(lambda: view(ucd_envs.make(below)))
+
+
+# Vectors, float32 and masks in infos
+
+
+def test_a_vector_has_the_entries_in_their_order() -> None:
+    env = FlatWrapper(ucd_envs.make("hex", rows=3, columns=7))
+    env.reset()
+    env.step(10)
+    seen = env.observe("player_0")["observation"]
+    assert seen.tolist() == flattened(env.env.observe("player_0")["observation"])
+    assert env.observation_space("player_0")["observation"] == gymnasium.spaces.Box(0, 1, (63,), np.int8)
+
+
+def test_float32_has_the_same_entries() -> None:
+    env = FloatWrapper(hex5())
+    env.reset()
+    env.step(7)
+    seen = env.observe("player_1")["observation"]
+    assert seen.dtype == np.float32
+    assert flattened(seen) == flattened(env.env.observe("player_1")["observation"])
+    assert env.observation_space("player_0")["observation"] == gymnasium.spaces.Box(0, 1, (5, 5, 3), np.float32)
+
+
+def test_masks_in_infos_are_those_of_the_agents() -> None:
+    """For a loop of PettingZoo: `last` returns an array and the info of the agent to move."""
+    env = MaskInInfosWrapper(hex5())
+    env.reset(seed=1)
+    env.step(7)
+    seen, reward, terminated, truncated, info = env.last()
+    assert env.agent_selection == "player_1"
+    assert flattened(seen) == flattened(env.env.observe("player_1")["observation"])
+    assert info["action_mask"].tolist() == [1] * 7 + [0] + [1] * 17
+    assert not env.infos["player_0"]["action_mask"].any()
+    assert (reward, terminated, truncated) == (0.0, False, False)
+
+
+def test_masks_in_infos_follow_a_restored_state() -> None:
+    """T8."""
+    env = MaskInInfosWrapper(hex5())
+    env.reset()
+    state = env.clone_state()
+    env.step(7)
+    env.restore_state(state)
+    assert env.infos["player_0"]["action_mask"].all()
+    env.reset(options={"state": state.after(3)})
+    assert env.infos["player_1"]["action_mask"].sum() == 24
+
+
+@pytest.mark.parametrize("view", [MaskInInfosWrapper, FlatWrapper, SeatWrapper])
+def test_a_view_needs_observations_with_a_mask(view: Callable[[Any], Any]) -> None:
+    with pytest.raises(ValueError, match=r'\Aobservations must be dictionaries with "observation" and "action_mask"'):
+        view(MaskInInfosWrapper(hex5())).observation_space("player_0")
+
+
+@pytest.mark.parametrize("single", [MoverViewWrapper, SeatWrapper])
+def test_forms_of_observations_meet_in_a_view_for_one_learner(single: Callable[[Any], Any]) -> None:
+    env = single(FloatWrapper(FlatWrapper(ChannelsFirstWrapper(ucd_envs.make("hex", rows=3, columns=7)))))
+    seen, info = env.reset(seed=1)
+    assert env.observation_space == gymnasium.spaces.Box(0, 1, (63,), np.float32)
+    assert info["action_mask"].shape == (21,)
+    for _ in range(3):
+        expected = env.env.observe("player_0" if single is SeatWrapper else env.agent_selection)["observation"]
+        assert seen.tolist() == expected.tolist() == env.observe(env.viewer).tolist()
+        seen, *_, info = env.step(int(np.flatnonzero(info["action_mask"])[0]))
 
 
 # All views
 
 
-@pytest.mark.parametrize("view", [ObservationsKeyWrapper, ChannelsFirstWrapper])
+@pytest.mark.parametrize("view", [ObservationsKeyWrapper, ChannelsFirstWrapper, FlatWrapper, FloatWrapper, MaskInInfosWrapper])
 def test_a_view_gives_the_same_space_on_every_call(view: Callable[[Any], Any]) -> None:
     env = view(hex5())
     assert env.observation_space("player_0") is env.observation_space("player_0")
 
 
-@pytest.mark.parametrize("view", [ObservationsKeyWrapper, ChannelsFirstWrapper])
+@pytest.mark.parametrize("view", [ObservationsKeyWrapper, ChannelsFirstWrapper, FlatWrapper, FloatWrapper, MaskInInfosWrapper])
 def test_observations_of_a_view_lie_in_its_space_to_the_end(view: Callable[[Any], Any]) -> None:
     env = view(hex5())
     env.reset()
@@ -248,7 +325,8 @@ def test_observations_of_a_view_lie_in_its_space_to_the_end(view: Callable[[Any]
     for agent in env.agent_iter():
         assert all(env.observe(other) in env.observation_space(other) for other in env.possible_agents)
         ended = env.terminations[agent]
-        env.step(None if ended else int(choose(np.flatnonzero(env.observe(agent)["action_mask"]))))
+        mask = (env.infos if view is MaskInInfosWrapper else {agent: env.env.observe(agent)})[agent]["action_mask"]
+        env.step(None if ended else int(choose(np.flatnonzero(mask))))
     assert env.agents == []
 
 
@@ -261,6 +339,47 @@ def test_the_hooks_work_through_a_view(view: Callable[[Any], Any]) -> None:
     env.step(4)
     env.restore_state(state)
     assert env.clone_state() == state
+
+
+@every_view
+def test_reset_of_a_view_begins_from_a_state(view: Callable[[Any], Any]) -> None:
+    env, state = view(hex5()), ucd_envs.make_rules("hex", size=5).initial_state().after(5).after(6)
+    env.reset(seed=1, options={"state": state})
+    assert env.clone_state() == state
+
+
+@pytest.mark.parametrize("single", [MoverViewWrapper, SeatWrapper])
+def test_a_clone_of_a_view_is_a_view(single: Callable[[Any], Any]) -> None:
+    """T10: it was the raw game. What the clone plays does not reach the original."""
+    env = single(FlatWrapper(hex5()))
+    env.reset(seed=1)
+    env.step(3)
+    before, twin = env.clone_state(), env.clone()
+    assert type(twin) is type(env)
+    assert twin.clone_state() == before
+    twin.step(int(np.flatnonzero(twin.action_masks())[0]))
+    assert env.clone_state() == before != twin.clone_state()
+    assert twin.np_random.random() != env.np_random.random()
+
+
+def test_a_clone_of_a_view_does_not_know_the_outcomes_of_chance_to_come() -> None:
+    """T13: 20 rolls of a die."""
+    env = MoverViewWrapper(ucd_envs.make("pig"))
+    env.reset(seed=1)
+    twin = env.clone()
+    for one in (env, twin):
+        for _ in range(20):
+            one.step(0)
+    assert env.clone_state() != twin.clone_state()
+
+
+def test_no_warning_is_printed_for_an_illegal_move_in_a_view(capfd: pytest.CaptureFixture[str]) -> None:
+    """A learner without masks makes many of them."""
+    for env in (MoverViewWrapper(hex5()), SeatWrapper(hex5())):
+        env.reset(seed=1)
+        env.step(12)
+        assert env.step(12)[1:4] == (-1.0, True, False)
+    assert capfd.readouterr() == ("", "")
 
 
 @every_view

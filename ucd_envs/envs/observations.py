@@ -11,6 +11,8 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import BaseWrapper
 
+from ucd_envs.rules import State
+
 AEC: TypeAlias = AECEnv[str, dict[str, np.ndarray], int]
 """Environments whose observations are dictionaries with "observation" and "action_mask"."""
 
@@ -100,16 +102,26 @@ class MaskInInfosWrapper(BaseWrapper[str, np.ndarray, int]):
         observation: np.ndarray = self.env.observe(agent)["observation"]
         return observation
 
-    @property
-    def infos(self) -> dict[str, dict[str, Any]]:
-        """Returns the infos of the agents in the game: "action_mask" is [actions] int8, zero for an agent not to move."""
-        return {
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Starts a game, or with options={"state": state} goes on from a state."""
+        self.env.reset(seed=seed, options=options)
+        self._tell()
+
+    def step(self, action: int | None) -> None:
+        """Plays a move of the selected agent."""
+        self.env.step(action)
+        self._tell()
+
+    def restore_state(self, state: State) -> None:
+        """Restores a snapshot of the game. Raises as the environment does."""
+        self.env.restore_state(state)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Writes the infos of the agents in the game: "action_mask" is [actions] int8, zero for an agent not to move."""
+        self.infos: dict[str, dict[str, Any]] = {
             agent: {**info, "action_mask": self.env.observe(agent)["action_mask"]} for agent, info in self.env.infos.items()
         }
-
-    @infos.setter
-    def infos(self, infos: dict[str, dict[str, Any]]) -> None:
-        raise AttributeError("infos are those of the game with the masks of its agents")
 
 
 def _renamed(items: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:

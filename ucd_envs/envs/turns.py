@@ -52,7 +52,7 @@ TURNS = BindingType(
         "max_plies": types.int64,
     },
 )
-"""What a turn needs of a game."""
+"""Kernels and facts of a game for its turns."""
 turns_at = reader(TURNS)
 NUMBER = types.int64
 ADVANCE = types.int64(WORDS, BYTES, NUMBER, NUMBER, NUMBER, RNG, RNG, PLANES, PLANES)

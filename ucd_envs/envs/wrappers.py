@@ -28,7 +28,6 @@ from ucd_envs.envs.observations import (
 )
 from ucd_envs.envs.opponents import RESIGNS, answer, opponent_from, started
 from ucd_envs.envs.turns import ILLEGAL, RANDOM, SEES, Turns
-from ucd_envs.foreign.reading import raw_environment
 from ucd_envs.kernels import CHANCE
 from ucd_envs.rng import seeded, unforeseen
 from ucd_envs.rules import State
@@ -115,7 +114,7 @@ class SingleAgentView(BaseWrapper[str, np.ndarray, int], gymnasium.Env[np.ndarra
         except Exception as error:
             raise TypeError(f"{self} cannot be copied: {error}") from error
         twin._np_random = twin._np_random_seed = None
-        board = raw_environment(twin)
+        board = twin.env.unwrapped
         if isinstance(board, BoardEnv):
             if board.rules.has_chance:
                 board._rng = seeded(unforeseen())
@@ -195,7 +194,7 @@ class SeatWrapper(SingleAgentView):
             raise ValueError("a game of one player has no seat for an opponent: MoverViewWrapper shows it to its learner")
         self._draws_seat = isinstance(seat, str) and seat == "random"
         self.seat = 0 if self._draws_seat else _place(seat, len(self.possible_agents))
-        raw = raw_environment(env)
+        raw = env.unwrapped
         self._raw: BoardEnv | None = raw if isinstance(raw, BoardEnv) else None
         self.opponent = opponent_from(opponent, None if self._raw is None else self._raw.rules)
         self._moves: list[tuple[int, int]] = []
@@ -211,7 +210,7 @@ class SeatWrapper(SingleAgentView):
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
         """Starts a game, or with options={"state": state} goes on from a state. Others move until it is the learner's turn.
-        If they end the game before, there is no legal action, and the first step returns the end and its reward, whatever its
+        If they end the game before, there is no legal action, and the first step returns the end and its reward for any
         action. Raises ValueError for a state that is over."""
         gymnasium.Env.reset(self, seed=seed)
         self.env.reset(seed=seed, options=options)

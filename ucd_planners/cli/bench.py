@@ -37,6 +37,9 @@ def add(commands: Any) -> None:
         help="planners that keep their graph through a game, beside fresh ones (default 1,000 playouts)",
     )
     parser.add_argument(
+        "--seats", action="store_true", help="steps of a learner in one seat against a random player and a planner"
+    )
+    parser.add_argument(
         "--against",
         choices=tuple(PEER_OF.values()),
         help="a peer in the same run: openspiel for planners, pettingzoo with --envs, and with --foreign python, which is "
@@ -55,8 +58,8 @@ def _run(arguments: argparse.Namespace) -> int:
         cases = _cases(arguments, bench)
         needed = ["pettingzoo", "openspiel"] if arguments.foreign else []
         if arguments.against is not None:
-            if arguments.kept:
-                raise ValueError("--kept has no peer")
+            if arguments.kept or arguments.seats:
+                raise ValueError(f"--{'kept' if arguments.kept else 'seats'} has no peer")
             what = "envs" if arguments.envs else "foreign" if arguments.foreign else "planners"
             if arguments.against != PEER_OF[what]:
                 raise ValueError(f"the peer of {WORDS[what]} is {PEER_OF[what]}")
@@ -70,6 +73,10 @@ def _run(arguments: argparse.Namespace) -> int:
         from ucd_planners.benchmarks import foreign
 
         count, rows = len(foreign.cases()) * len(foreign.PLANNERS), foreign.foreign_rows(arguments.against is not None)
+    elif arguments.seats:
+        from ucd_planners.benchmarks import seats
+
+        count, rows = len(seats.games()), seats.seat_rows()
     elif arguments.kept:
         from ucd_planners.benchmarks import kept
 
@@ -104,15 +111,19 @@ def _cases(arguments: argparse.Namespace, bench: Any) -> list[Any]:
         raise ValueError("--envs and --foreign are two benchmarks: one at a time")
     if arguments.kept and (arguments.envs or arguments.foreign):
         raise ValueError("--kept measures planners: it goes without --envs and --foreign")
+    if arguments.seats and (arguments.envs or arguments.foreign or arguments.kept):
+        raise ValueError("--seats is a benchmark of its own: it goes without --envs, --foreign and --kept")
     if arguments.kept:
         from ucd_planners.benchmarks import kept
     if arguments.game is None:
         if arguments.planner or arguments.playouts is not None:
             raise ValueError("--planner and --playouts go with --game")
-        cases: list[Any] = [] if arguments.envs or arguments.foreign else kept.cases() if arguments.kept else bench.suite()
-        return cases
-    if arguments.envs:
-        raise ValueError("--envs measures every game with its defaults: it goes without --game")
+        if arguments.envs or arguments.foreign or arguments.seats:
+            return []
+        return kept.cases() if arguments.kept else bench.suite()
+    if arguments.envs or arguments.seats:
+        which = "--envs" if arguments.envs else "--seats"
+        raise ValueError(f"{which} measures every game with its defaults: it goes without --game")
     if arguments.foreign:
         raise ValueError("--foreign measures environments that others wrote: it goes without --game")
     rules = registry.make_rules(arguments.game, **arguments.settings)
@@ -140,6 +151,8 @@ def _show(rows: list[dict[str, Any]]) -> None:
         "fresh_per_s": "fresh/s",
         "bytes_per_playout": "bytes/playout",
         "steps_per_s": "steps/s",
+        "random_steps_per_s": "steps/s against random",
+        "uct_steps_per_s": "against uct(playouts=20)",
         "clone_restore_us": "clone+restore us",
     }
     if "bare_per_s" in rows[0]:
