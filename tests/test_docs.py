@@ -15,10 +15,11 @@ import pytest
 import yaml
 
 from ucd_envs.registry import make_rules
+from ucd_planners.arena.agents import AGENTS
 from ucd_planners.cli import COMMANDS
 from ucd_planners.cli.console import settings_from
 from ucd_planners.experiments import MODULES
-from ucd_planners.notation import PROGRAM, planner_from
+from ucd_planners.notation import parse, planner_from
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -96,7 +97,7 @@ def test_a_command_of_a_page_can_be_run(words: tuple[str, ...]) -> None:
         make_rules(game, **settings)
     planners = getattr(known, "planner", None) or []
     for text in [known.a, known.b] if "a" in known else [planners] if isinstance(planners, str) else planners:
-        if not text.startswith(PROGRAM):
+        if parse(text)[0] not in AGENTS:
             planner_from(text, playouts=10)
 
 

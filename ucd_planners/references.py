@@ -54,7 +54,7 @@ def takes_any(maker: Any) -> bool:
 def chooses_moves(made: Any, written: Collection[str] = ()) -> bool:
     """Returns whether a function, given the parameters written, is one of observation, mask and rng that returns an action.
 
-    Its first three parameters, whatever their names, have no defaults and are not written, and all others are or have. As a
+    Its first three parameters have any names, no defaults, and are not written; all others have defaults or are written. As a
     maker such a function could not be called, so that nothing is both.
     """
     if isinstance(made, type):

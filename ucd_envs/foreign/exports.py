@@ -5,7 +5,8 @@
     state = pyspiel.load_game("ucd_hex(size=5)").new_initial_state()
 
 Settings are OpenSpiel's parameters of the same names; -1 and an empty text stand for a number and a text that are None.
-Returns are on the scale of `Rules.rewards`, and games of two players are declared zero-sum. Actions have our numbers. The
+Returns are on the scale of `Rules.rewards`. A game of two players is declared zero-sum where its payoffs sum to 1; of a game
+that is none of this package's, some random games tell. Actions have our numbers. The
 observation tensor is that of our environments with planes first: [planes, rows, columns] float32, of 0 and 1; the information
 state is the text of all moves. Our position is the attribute `position` of a state.
 """
@@ -13,9 +14,11 @@ state is the text of all moves. Our position is the attribute `position` of a st
 from __future__ import annotations
 
 import ctypes
+import math
+import random
 from collections.abc import Mapping
-from functools import cache, partial
-from typing import Any
+from functools import cache, lru_cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,9 +31,12 @@ NAMES = "ucd_"
 """Beginning of our games' names in OpenSpiel."""
 WITH_DICE = frozenset(("einstein_v0", "pig_v0", "twenty_forty_eight_v0"))
 SOLITARY = frozenset(("leftright_v0", "twenty_forty_eight_v0"))
+UNBALANCED = frozenset(("crisscross_v0",))
 """Facts of our own games, so that none of them is compiled in order to be registered."""
+GAMES = 20
+"""Random games that tell whether a game is zero-sum."""
 NOTHING = {"int": -1, "str": ""}
-"""What stands for None, by a setting's type."""
+"""Values that stand for None, by a setting's type."""
 
 
 def imported() -> Any:
@@ -56,8 +62,7 @@ def register(*games: str) -> list[str]:
         if _registered.setdefault(short, name) != name:
             raise ValueError(f"{short} is {_registered[short]} in OpenSpiel already, and cannot be {name} too")
         if short not in pyspiel.registered_names():
-            players, chance = facts(name)
-            kind = kind_of(short, name, players, chance, specified(name))
+            kind = kind_of(short, name, facts(name), specified(name))
             maker = partial(_made, kind, name)
             # OpenSpiel lets go of it after Python has ended, when nothing can be freed any more.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(maker))
@@ -70,19 +75,37 @@ _registered: dict[str, str] = {}
 """Our names by those in OpenSpiel."""
 
 
-def facts(name: str) -> tuple[int, bool]:
-    """Returns the number of players of a game and whether it has chance."""
+class Facts(NamedTuple):
+    """Facts of a game that OpenSpiel asks for before there is a configuration."""
+
+    players: int
+    chance: bool
+    zero_sum: bool
+
+
+def facts(name: str) -> Facts:
+    """Returns the facts of a game. Raises ValueError for chance without probabilities."""
     if name in OWN_GAMES:
-        return 1 if name in SOLITARY else 2, name in WITH_DICE
-    rules = make_rules(name)
-    return rules.players, has_known_chance(rules)
+        return Facts(1 if name in SOLITARY else 2, name in WITH_DICE, name not in SOLITARY | UNBALANCED)
+    return facts_of(make_rules(name))
 
 
-def has_known_chance(rules: Rules) -> bool:
-    """Returns whether a game has chance. Raises ValueError for chance without probabilities."""
+@lru_cache(256)
+def facts_of(rules: Rules) -> Facts:
+    """Returns the facts of a configuration. Raises ValueError for chance without probabilities."""
+    if rules.name in OWN_GAMES:
+        return facts(rules.name)
     if rules.has_chance and not rules.knows_probabilities:
         raise ValueError(f"{rules.name} draws its chance itself: OpenSpiel needs outcomes with probabilities")
-    return rules.has_chance
+    return Facts(rules.players, rules.has_chance, rules.players == 2 and all(map(_is_balanced, [rules] * GAMES, range(GAMES))))
+
+
+def _is_balanced(rules: Rules, seed: int) -> bool:
+    """Returns whether the payoffs of a random game sum to 1."""
+    choice, state = random.Random(seed), rules.initial_state()
+    while not state.over:
+        state = state.after(choice.choice(state.legal_actions()))
+    return math.isclose(sum(state.payoffs()), 1.0)
 
 
 def specified(name: str) -> dict[str, Any]:
@@ -103,19 +126,19 @@ def settings_of(name: str, written: Mapping[str, Any]) -> dict[str, Any]:
     return {key: None if key in nothing and value in NOTHING.values() else value for key, value in written.items()}
 
 
-def kind_of(short: str, name: str, players: int, chance: bool, specification: Mapping[str, Any]) -> Any:
+def kind_of(short: str, name: str, known: Facts, specification: Mapping[str, Any]) -> Any:
     """Returns the pyspiel.GameType of a game."""
     types = imported().GameType
     return types(
         short_name=short,
         long_name=f"{name} of ucd_envs",
         dynamics=types.Dynamics.SEQUENTIAL,
-        chance_mode=types.ChanceMode.EXPLICIT_STOCHASTIC if chance else types.ChanceMode.DETERMINISTIC,
+        chance_mode=types.ChanceMode.EXPLICIT_STOCHASTIC if known.chance else types.ChanceMode.DETERMINISTIC,
         information=types.Information.PERFECT_INFORMATION,
-        utility=types.Utility.ZERO_SUM if players == 2 else types.Utility.GENERAL_SUM,
+        utility=types.Utility.ZERO_SUM if known.zero_sum else types.Utility.GENERAL_SUM,
         reward_model=types.RewardModel.TERMINAL,
-        max_num_players=players,
-        min_num_players=players,
+        max_num_players=known.players,
+        min_num_players=known.players,
         provides_information_state_string=True,
         provides_information_state_tensor=False,
         provides_observation_string=True,
@@ -125,9 +148,9 @@ def kind_of(short: str, name: str, players: int, chance: bool, specification: Ma
 
 
 def game_of(rules: Rules) -> Any:
-    """Returns the pyspiel.Game of our rules, which need not be registered. Raises as `register` does."""
+    """Returns the pyspiel.Game of our rules, which need not be registered. Raises ImportError and ValueError as `register`."""
     short = NAMES + rules.name.rpartition(":")[2].rpartition("_v")[0]
-    return classes()[0](kind_of(short, rules.name, rules.players, has_known_chance(rules), {}), rules, {})
+    return classes()[0](kind_of(short, rules.name, facts_of(rules), {}), rules, None)
 
 
 def _made(kind: Any, name: str, written: Mapping[str, Any]) -> Any:
@@ -159,7 +182,7 @@ def classes() -> tuple[Any, Any]:
     class Game(pyspiel.Game):
         """A game of ours in one configuration."""
 
-        def __init__(self, kind: Any, rules: Rules, written: Mapping[str, Any]) -> None:
+        def __init__(self, kind: Any, rules: Rules, written: Mapping[str, Any] | None) -> None:
             least, most = rules.rewards
             info = pyspiel.GameInfo(
                 num_distinct_actions=rules.actions,
@@ -167,11 +190,11 @@ def classes() -> tuple[Any, Any]:
                 num_players=rules.players,
                 min_utility=least,
                 max_utility=most,
-                utility_sum=least + most if rules.players == 2 else None,
+                utility_sum=least + most if kind.utility == pyspiel.GameType.Utility.ZERO_SUM else None,
                 max_game_length=rules.max_plies,
             )
-            super().__init__(kind, info, written)
-            self.rules = rules
+            super().__init__(kind, info, written or {})
+            self.rules, self.is_registered = rules, written is not None
 
         def new_initial_state(self) -> Any:
             return Position(self)
@@ -180,8 +203,8 @@ def classes() -> tuple[Any, Any]:
             return self.rules.max_plies if self.rules.has_chance else 0
 
         def __reduce__(self) -> tuple[Any, ...]:
-            name = _registered.get(self.get_type().short_name)
-            return (game_of, (self.rules,)) if name is None else (_loaded, (name, str(self)))
+            name = _registered.get(self.get_type().short_name, "")
+            return (_loaded, (name, str(self))) if self.is_registered else (game_of, (self.rules,))
 
         def make_py_observer(self, kind: Any = None, parameters: Any = None) -> Any:
             recalls = kind is not None and kind.perfect_recall

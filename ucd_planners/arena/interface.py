@@ -1,4 +1,4 @@
-"""The interface of agents: what a match asks of whoever plays in it."""
+"""The interface of agents: the methods that a match calls."""
 
 from __future__ import annotations
 

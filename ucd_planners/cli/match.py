@@ -26,21 +26,23 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "match",
         allow_abbrev=False,
-        help="plays two planners against each other",
+        help="plays two planners or other agents against each other",
         description="Plays two planners against each other, with seats swapped in pairs, or one alone in a game of one player. "
         "A reference such as my_module:my_name stands for a game, a selection or a policy. Other options are the game's "
         "settings, such as --size 5 --opening b2 for hex. A program that speaks GTP may stand for a planner, such as "
         "gtp('gnugo --mode gtp --level 1 --chinese-rules --capture-all-dead', timeout=60), with seconds for each of its moves; "
         "the budget is not for it. Our rules decide: of Go by area, where all stones left on the board are alive. A game in "
         "which it fails (no answer in time, an illegal move, a crash) counts for nobody, and the command's status is then 1. "
-        "The word random stands for a player whose moves are all equally likely. A match that is stopped shows the games so "
+        "The word random stands for a player whose moves are all equally likely, my_module:my_function for a function "
+        "(observation, mask, rng) -> action, sb3('model.zip'), torch('net.pt') and onnx('net.onnx') for trained networks, and "
+        "spiel_bot('uniform_random') for a bot of OpenSpiel. A match that is stopped shows the games so "
         "far; with --store or --sgf the same command goes on, and more --games are added.",
         epilog='example: ucd match --game hex --size 5 --opening b2 --a "ucd(d1=0,d2=1,d3=2,c=0.3)" --b "uct(c=0.3)" '
         "--playouts 1000 --games 400 --seed 1 --jobs 2",
     )
     parser.add_argument("--game", required=True, help="a registered game, with or without its version")
-    parser.add_argument("--a", required=True, help="a planner, such as ucd(d1=0,d2=1,d3=2,c=0.3)")
-    parser.add_argument("--b", help="the other planner, in a game of two players")
+    parser.add_argument("--a", required=True, help="a planner or another agent, such as ucd(d1=0,d2=1,d3=2,c=0.3)")
+    parser.add_argument("--b", help="the other one, in a game of two players")
     budget = parser.add_mutually_exclusive_group()
     budget.add_argument("--playouts", type=int, help="playouts a move (default 1000)")
     budget.add_argument("--seconds", type=float, help="seconds a move")

@@ -35,7 +35,7 @@ class Finding(NamedTuple):
 
     rule: str
     fault: str
-    """What the program did instead; empty for a rule that it keeps."""
+    """The program's fault in a few words, empty for a rule that it keeps."""
 
 
 @dataclass(frozen=True)
