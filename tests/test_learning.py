@@ -1,0 +1,145 @@
+"""Learning libraries drive our environments unmodified, and the examples of the page on them run.
+
+The libraries run in processes of their own, since their warnings are not ours.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import libraries
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+import ucd_envs
+
+ROOT = Path(__file__).resolve().parent.parent
+TINY = {
+    "learn_with_cleanrl_loop.py": "--steps 512 --games 4",
+    "learn_with_rllib.py": "--steps 256 --batch 256 --games 4",
+    "learn_with_sb3.py": "--steps 512 --points 2 --games 4",
+    "learn_with_tianshou.py": "--steps 512 --games 4",
+    "learn_with_torchrl.py": "--steps 512 --games 4",
+}
+"""Examples, with parameters that keep them short."""
+SCORE = re.compile(r"after [\d,]+ steps against (.+): (\d+)% \((\d+)% to (\d+)%\)")
+
+
+def printed_by(folder: Path, *words: str) -> str:
+    """What a program of Python prints in a folder."""
+    own = {"OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0", "MPLBACKEND": "agg"}
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    command = [sys.executable, *words]
+    environment = {**os.environ, **own, "PYTHONPATH": path}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=400, cwd=folder, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.learning
+@pytest.mark.parametrize("drive", libraries.DRIVES, ids=lambda drive: drive.__name__)
+def test_a_library_drives_our_environments(drive: Any, tmp_path: Path) -> None:
+    assert "has driven" in printed_by(tmp_path, str(ROOT / "tests" / "libraries.py"), drive.__name__)
+
+
+@pytest.mark.learning
+@pytest.mark.parametrize("name", TINY)
+def test_an_example_of_a_library_runs(name: str, tmp_path: Path) -> None:
+    """It ends with scores against chance and against UCT, in their intervals."""
+    found = SCORE.findall(printed_by(tmp_path, str(ROOT / "examples" / name), *TINY[name].split()))
+    assert {"random", "uct(playouts=20)"} == {opponent for opponent, *_ in found}
+    assert all(int(low) <= int(score) <= int(high) for _, score, low, high in found)
+
+
+@pytest.mark.learning
+def test_the_network_that_the_example_writes_plays_a_match(tmp_path: Path) -> None:
+    """Its curve is written as well."""
+    printed_by(tmp_path, str(ROOT / "examples" / "learn_with_sb3.py"), *TINY["learn_with_sb3.py"].split())
+    assert "uct(playouts=20)" in (tmp_path / "curve.svg").read_text()
+    words = ["match", "--game", "connect_four", "--a", 'sb3("model.zip")', "--b", "random", "--games", "4"]
+    assert "both" in printed_by(tmp_path, "-c", "import sys; from ucd_planners.cli import main; sys.exit(main())", *words)
+
+
+@pytest.mark.learning
+def test_the_loop_of_its_own_learns(tmp_path: Path) -> None:
+    """Against chance, after 20,000 moves; an untrained network wins about as often as it loses."""
+    printed = printed_by(tmp_path, str(ROOT / "examples" / "learn_with_cleanrl_loop.py"))
+    low = {opponent: int(low) for opponent, _, low, _ in SCORE.findall(printed)}
+    assert low["random"] > 75
+
+
+def test_there_is_an_example_for_each_library() -> None:
+    assert {path.name for path in (ROOT / "examples").glob("learn_with_*.py")} == set(TINY)
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_an_example_of_a_library_is_short(name: str) -> None:
+    assert len((ROOT / "examples" / name).read_text().splitlines()) <= 120
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
+@pytest.mark.parametrize("name", ["ucd_envs/ConnectFour-v0", "ucd_envs/ConnectFour-flat-v0"])
+def test_gymnasiums_vectors_give_the_legal_actions_of_every_game(name: str, mode: AutoresetMode) -> None:
+    """An action by these masks is legal: a game ends after two moves of the learner at least, and some are won."""
+    envs = gymnasium.make_vec(name, 4, vector_kwargs={"autoreset_mode": mode}, opponent="uct(playouts=5)", seat="random")
+    boards, infos = envs.reset(seed=3)
+    rng, won, begun = np.random.default_rng(2), 0, np.zeros(4, bool)
+    length = np.zeros(4, int)
+    for _ in range(300):
+        masks = np.stack(infos["action_mask"])
+        actions = np.array([rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in masks])
+        assert (masks.any(axis=1) | begun).all()
+        boards, rewards, ended, cut, infos = envs.step(actions)
+        assert boards.shape == envs.observation_space.shape
+        assert not cut.any()
+        length = np.where(begun, 0, length + 1)
+        assert (length[ended] >= 3).all()  # the shortest win, or loss, of Connect Four takes four moves
+        won += int((rewards == 1).sum())
+        if mode is AutoresetMode.SAME_STEP:
+            length[ended] = 0
+        else:
+            begun = ended
+    assert won > 3
+    envs.close()
+
+
+def test_pettingzoos_loop_plays_games_by_masked_samples() -> None:
+    """The loop of its documentation: `agent_iter`, `last`, and `sample` by the mask."""
+    env = ucd_envs.make("connect_four_v0")
+    for seed in range(10):
+        env.reset(seed=seed)
+        totals = dict.fromkeys(env.possible_agents, 0.0)
+        for agent in env.agent_iter():
+            observation, reward, terminated, truncated, _ = env.last()
+            totals[agent] += reward
+            over = terminated or truncated
+            env.step(None if over else env.action_space(agent).sample(observation["action_mask"]))
+            assert not truncated
+        assert sorted(totals.values()) in ([-1.0, 1.0], [0.0, 0.0])
+        assert env.agents == []
+
+
+def test_writing_into_observations_changes_no_game() -> None:
+    """AgileRL's tutorial on Connect Four swaps planes and multiplies masks in place."""
+    env, undisturbed = ucd_envs.make("connect_four_v0"), ucd_envs.make("connect_four_v0")
+    env.reset()
+    undisturbed.reset()
+    rng = np.random.default_rng(1)
+    while not any(undisturbed.terminations.values()):
+        seen = env.observe(env.agent_selection)
+        action = int(rng.choice(np.flatnonzero(seen["action_mask"])))
+        state = np.moveaxis(seen["observation"], -1, 0)
+        state[[0, 1]] = state[[1, 0]]
+        seen["action_mask"] *= 0
+        env.step(action)
+        undisturbed.step(action)
+        for agent in env.possible_agents:
+            one, other = env.observe(agent), undisturbed.observe(agent)
+            assert all(np.array_equal(one[key], other[key]) for key in other)
