@@ -18,6 +18,7 @@ import math
 import os
 import re
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, InvalidStateError
 from concurrent.futures import TimeoutError as LateError
@@ -220,6 +221,23 @@ def _knock(text: str, address: str) -> None:
         raise ConnectionError(f"{text} cannot be reached: {error.strerror or error}") from None
 
 
+def _in_time(opened: Callable[[], Any]) -> Any:
+    """Returns the result of a call. Raises TimeoutError for one that takes too long, as Dask's where another server answers."""
+    result: Future[Any] = Future()
+
+    def run() -> None:
+        try:
+            result.set_result(opened())
+        except BaseException as error:
+            result.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        return result.result(KNOCK + 1)
+    except LateError:
+        raise LateError("nothing answers as it should") from None
+
+
 @contextmanager
 def _dask(text: str, address: str, jobs: int | None) -> Iterator[tuple[Executor, int, tuple[type[BaseException], ...]]]:
     """Opens Dask: the executor, its cores, and what its futures raise for a lost worker."""
@@ -239,7 +257,7 @@ def _dask(text: str, address: str, jobs: int | None) -> Iterator[tuple[Executor,
         place = None
     try:
         try:
-            client = distributed.Client(place or f"tcp://{address}", timeout=KNOCK, set_as_default=False)
+            client = _in_time(lambda: distributed.Client(place or f"tcp://{address}", timeout=KNOCK, set_as_default=False))
         except (OSError, ValueError, LateError) as error:
             raise ConnectionError(f"{text} cannot be reached: {_reason(error)}") from None
         try:

@@ -16,7 +16,6 @@ from queue import SimpleQueue
 
 from ucd_envs.settings import integer
 from ucd_planners.arena.contest import Contest, Game
-from ucd_planners.arena.executors import Cluster
 from ucd_planners.arena.store import Store
 from ucd_planners.arena.workers import Workers, workers
 
@@ -65,10 +64,9 @@ def play_batches(
     Processes are spawned: a program that calls this with jobs > 1 must do so below `if __name__ == "__main__"`. Games
     registered by the program need jobs = 1, or an executor whose workers know them; games given by a reference need neither.
     """
-    jobs = executor.jobs if isinstance(executor, Cluster) else jobs
     try:
         with nullcontext(executor) if isinstance(executor, Workers) else workers(executor, jobs) as team:
-            _play_on(team, batches, keep, jobs, progress)
+            _play_on(team, batches, keep, progress)
     except KeyboardInterrupt:  # also one that came while processes started or ended
         return False
     return True
@@ -78,7 +76,6 @@ def _play_on(
     team: Workers,
     batches: Sequence[Batch],
     keep: Callable[[Contest, list[Game]], None],
-    jobs: int,
     progress: Callable[[Contest, list[Game]], None] | None,
 ) -> None:
     """Plays batches on workers, and keeps the finished ones however it ends."""
@@ -93,7 +90,7 @@ def _play_on(
                     part = lost.popleft()
                 else:
                     batch = turns.popleft()
-                    part = Part(batch, batch.take(jobs))
+                    part = Part(batch, batch.take(team.jobs))
                     if batch.numbers:
                         turns.append(batch)
                 running[team.submit(part.batch.match, part.numbers, ended.put)] = part
@@ -114,7 +111,8 @@ def _play_on(
             if progress is not None:
                 progress(part.batch.match, games)
     finally:
-        team.stop()
+        if running:
+            team.stop()
         for future in [future for future in running if not future.cancel()]:
             if team.ours or future.done():
                 with suppress(Exception, KeyboardInterrupt):

@@ -30,14 +30,15 @@ class Workers:
     """Plays batches: `jobs` at once, one in a thread of this process and the others in processes of their own.
 
     The processes are spawned, and end with this one, however it ends. When one of them is killed, others take their place. A
-    caller's executor may play all batches instead. Workers serve one schedule: none of them plays after `stop`.
+    caller's executor may play all batches instead. Workers serve one schedule after another; none of them plays after `stop`.
 
-    pools: executors with the number of batches that each has at once; stops: flags that end them; renewed: starts an executor
-    in the place of a broken one; batch_seconds: approximate time of a batch.
+    jobs: batches played at once; pools: executors with the number of batches that each has at once; stops: flags that end them;
+    renewed: starts an executor in the place of a broken one; batch_seconds: approximate time of a batch.
     """
 
     def __init__(
         self,
+        jobs: int,
         pools: Sequence[tuple[Executor, int]],
         stops: Sequence[Stop],
         renewed: Callable[[], Executor] | None = None,
@@ -45,7 +46,7 @@ class Workers:
     ) -> None:
         self.ours = bool(stops)
         """Whether the workers end here, and soon after `stop`; False on a caller's executor."""
-        self.batch_seconds = batch_seconds
+        self.jobs, self.batch_seconds = jobs, batch_seconds
         self._pools = list(pools)
         self._stops = stops
         self._renewed = renewed
@@ -94,8 +95,10 @@ def workers(executor: Executor | None, jobs: int) -> Iterator[Workers]:
     Processes start at once, in parallel with the caller's work before the first batch.
     """
     if executor is not None:
-        seconds = executor.batch_seconds if isinstance(executor, Cluster) else BATCH_SECONDS
-        yield Workers([(executor, AHEAD * jobs)], [], batch_seconds=seconds)
+        seconds = BATCH_SECONDS
+        if isinstance(executor, Cluster):
+            jobs, seconds = executor.jobs, executor.batch_seconds
+        yield Workers(jobs, [(executor, AHEAD * jobs)], [], batch_seconds=seconds)
         return
     opened: list[Agent] = []
     with ExitStack() as stack:
@@ -120,7 +123,7 @@ def workers(executor: Executor | None, jobs: int) -> Iterator[Workers]:
 
             pools.append((renewed(), AHEAD * (jobs - 1)))
             stops.append(event)
-        yield Workers(pools, stops, renewed)
+        yield Workers(jobs, pools, stops, renewed)
 
 
 def play_batch(match: Contest, numbers: Sequence[int]) -> list[Game]:
