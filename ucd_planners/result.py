@@ -129,7 +129,7 @@ def summary(
     found = root_moves(graphs, state)
     action = of_moves(graphs, found, final_move, rng)
     own = root_edges(graphs, found)
-    widest = max(graphs, key=lambda graph: _visits_of(graph, action))
+    widest = graphs[0] if len(graphs) == 1 else max(graphs, key=lambda graph: _visits_of(graph, action))
     in_tree = not graphs[0].layout.merges
     return SearchResult(
         action=action,
@@ -181,19 +181,24 @@ def variation(graph: Graph, action: int) -> list[int]:
     """Returns the action and then the most visited action of each node, to the end of the graph or a position that comes
     again. Picks of groups are left out.
     """
-    line, node, wanted, seen = [], graph.root, action, {graph.root}
+    records = _records_of(graph, graph.root)
+    found = np.flatnonzero(records["action"] == action)
+    if len(found) == 0:
+        return [action]
+    line, seen, place = [action], {graph.root}, int(found[int(np.argmax(records["visits"][found]))])
     while True:
-        line.append(wanted)
-        numbers = moves_at(graph, node)
-        records = graph.edges[numbers]
-        found = np.flatnonzero(records["action"] == wanted)
-        if len(found) == 0:
-            return line
-        node = int(records["target"][found[int(np.argmax(records["visits"][found]))]])
+        node = int(records["target"][place])
         if node < 0 or node in seen:
             return line
-        below_it = graph.edges[moves_at(graph, node)]
-        if len(below_it) == 0:
+        records = _records_of(graph, node)
+        if len(records) == 0:
             return line
         seen.add(node)
-        wanted = int(below_it["action"][int(np.argmax(below_it["visits"]))])
+        place = int(records["visits"].argmax())
+        line.append(int(records["action"][place]))
+
+
+def _records_of(graph: Graph, node: int) -> np.ndarray:
+    """Returns the edges that are moves from a node's position, also those behind picks of groups."""
+    edges: np.ndarray = graph.edges
+    return edges[moves_at(graph, node)] if graph.grouped else edges[graph.block(node)]

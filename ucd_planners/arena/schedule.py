@@ -1,7 +1,7 @@
 """A schedule: plays the games of many matches on several workers and stores each as soon as possible.
 
-Workers play batches of about a second. Matches take turns, so that no core waits while games are left. A game does not
-depend on its worker or its time.
+Workers play batches of about a second, longer ones on a cluster. Matches take turns, so that no core waits while games are
+left. A game does not depend on its worker or its time, so the batch of a worker that was lost is played again.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -19,8 +19,8 @@ from ucd_planners.arena.contest import Contest, Game
 from ucd_planners.arena.store import Store
 from ucd_planners.arena.workers import Workers, workers
 
-BATCH_SECONDS = 1.0
-"""Approximate time of a batch: the most that is lost when a process is killed."""
+MOST_LOSSES = 3
+"""Number of times that a batch may be lost with its worker before the schedule ends."""
 
 
 def play_matches(
@@ -57,15 +57,16 @@ def play_batches(
     """Plays games and passes finished ones to `keep`, then to `progress`. Returns False if Ctrl-C ended it early.
 
     jobs: games played at once, one in a thread of this process, the others in processes; executor: a caller's executor that
-    plays all of them instead, with `jobs` the number that it can play at once, or workers that have started already. Games
-    that were finished when Ctrl-C or an exception ended the schedule are kept, but not reported to `progress`.
+    plays all of them instead, with `jobs` the number that it can play at once (a Cluster has its own), or workers that have
+    started already. Games that were finished when Ctrl-C or an exception ended the schedule are kept, but not reported to
+    `progress`. Games of a worker that was killed are played again; BrokenExecutor is raised when a batch has lost three.
 
     Processes are spawned: a program that calls this with jobs > 1 must do so below `if __name__ == "__main__"`. Games
     registered by the program need jobs = 1, or an executor whose workers know them; games given by a reference need neither.
     """
     try:
         with nullcontext(executor) if isinstance(executor, Workers) else workers(executor, jobs) as team:
-            _play_on(team, batches, keep, jobs, progress)
+            _play_on(team, batches, keep, progress)
     except KeyboardInterrupt:  # also one that came while processes started or ended
         return False
     return True
@@ -75,35 +76,47 @@ def _play_on(
     team: Workers,
     batches: Sequence[Batch],
     keep: Callable[[Contest, list[Game]], None],
-    jobs: int,
     progress: Callable[[Contest, list[Game]], None] | None,
 ) -> None:
     """Plays batches on workers, and keeps the finished ones however it ends."""
     turns = deque(batches)
-    running: dict[Future[list[Game]], Batch] = {}
+    lost: deque[Part] = deque()
+    running: dict[Future[list[Game]], Part] = {}
     ended: SimpleQueue[Future[list[Game]]] = SimpleQueue()
     try:
-        while turns or running:
-            while turns and team.idle:
-                batch = turns.popleft()
-                future = team.submit(batch.match, batch.take(jobs), ended.put)
-                running[future] = batch
-                if batch.numbers:
-                    turns.append(batch)
+        while turns or lost or running:
+            while (turns or lost) and team.idle:
+                if lost:
+                    part = lost.popleft()
+                else:
+                    batch = turns.popleft()
+                    part = Part(batch, batch.take(team.jobs))
+                    if batch.numbers:
+                        turns.append(batch)
+                running[team.submit(part.batch.match, part.numbers, ended.put)] = part
             future = ended.get()
             team.release(future)
-            games = future.result()
-            running[future].learn(games)
-            keep(running[future].match, games)
-            batch = running.pop(future)
+            part = running[future]
+            try:
+                games = future.result()
+            except BrokenExecutor:
+                if part.losses + 1 == MOST_LOSSES:
+                    raise
+                lost.append(Part(part.batch, part.numbers, part.losses + 1))
+                del running[future]
+                continue
+            part.batch.learn(games, team.batch_seconds)
+            keep(part.batch.match, games)
+            del running[future]
             if progress is not None:
-                progress(batch.match, games)
+                progress(part.batch.match, games)
     finally:
-        team.stop()
+        if running:
+            team.stop()
         for future in [future for future in running if not future.cancel()]:
             if team.ours or future.done():
                 with suppress(Exception, KeyboardInterrupt):
-                    keep(running[future].match, future.result())
+                    keep(running[future].batch.match, future.result())
 
 
 @dataclass
@@ -120,8 +133,17 @@ class Batch:
         taken, self.numbers = self.numbers[:count], self.numbers[count:]
         return taken
 
-    def learn(self, games: list[Game]) -> None:
-        """Sets the size by the time that games took. It grows in steps, since the first games say little."""
+    def learn(self, games: list[Game], seconds: float) -> None:
+        """Sets the size for batches of about some seconds. It grows in steps, since the first games say little."""
         if games:
             pace = sum(game.seconds for game in games) / len(games)
-            self.size = max(1, min(int(BATCH_SECONDS / max(pace, 1e-6)), 4 * len(games)))
+            self.size = max(1, min(int(seconds / max(pace, 1e-6)), 4 * len(games)))
+
+
+@dataclass(frozen=True)
+class Part:
+    """Games of a match that one worker plays in a row, and the number of workers lost with them."""
+
+    batch: Batch
+    numbers: Sequence[int]
+    losses: int = 0

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -64,6 +65,30 @@ def settings_from(words: Sequence[str], game: str | None) -> dict[str, Any]:
             waiting = None
     known = registry.parameters(game) if game is not None else {}
     return {name: setting_from(name, text, known[name].default) if name in known else text for name, text in typed.items()}
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """Adds --jobs and --executor."""
+    parser.add_argument("--jobs", type=int, help="games at once, in processes (default 1; of an executor all its cores)")
+    parser.add_argument(
+        "--executor", metavar="URL", help="play on dask://local, dask://HOST:PORT, ray://local, ray://auto or ray://HOST:PORT"
+    )
+
+
+@contextmanager
+def workers_of(arguments: argparse.Namespace) -> Iterator[tuple[int, Any]]:
+    """Yields the number of jobs, and the executor of --executor, open, or None.
+
+    Raises UsageError for unusable arguments, and ConnectionError for an executor that cannot be reached.
+    """
+    from ucd_envs.settings import integer
+    from ucd_planners.arena.executors import executor_from
+
+    with ExitStack() as stack:
+        with usage():
+            jobs = integer("jobs", 1 if arguments.jobs is None else arguments.jobs, 1, 1024)
+            executor = stack.enter_context(executor_from(arguments.executor, arguments.jobs))
+        yield jobs, executor
 
 
 def folder(name: str) -> Path:

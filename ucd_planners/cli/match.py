@@ -14,7 +14,7 @@ from typing import Any
 
 from ucd_envs import registry
 from ucd_envs.rules import Rules
-from ucd_planners.cli.console import folder, progress, rich, table, usage
+from ucd_planners.cli.console import add_workers, folder, progress, rich, table, usage, workers_of
 from ucd_planners.cli.ending import FAILED, STOPPED
 from ucd_planners.intervals import mean_interval, sample_error
 
@@ -48,7 +48,7 @@ def add(commands: Any) -> None:
     budget.add_argument("--seconds", type=float, help="seconds a move")
     parser.add_argument("--games", type=int, default=100, help="an even number (default 100)")
     parser.add_argument("--seed", type=int, default=0, help="default 0")
-    parser.add_argument("--jobs", type=int, default=1, help="games at once, in processes (default 1)")
+    add_workers(parser)
     kept = parser.add_mutually_exclusive_group()
     kept.add_argument("--store", metavar="FILE", help="keep the games there, from where the same command goes on")
     kept.add_argument(
@@ -59,17 +59,18 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from ucd_envs.settings import integer
     from ucd_planners.arena.workers import workers
 
     with usage():
         rich()
-        jobs = integer("jobs", arguments.jobs, 1, 1024)
-    with workers(None, jobs) as team:  # they start while the match is made
-        return _play(arguments, team)
+    with workers_of(arguments) as (jobs, executor):
+        if executor is not None:
+            return _play(arguments, jobs, executor)
+        with workers(None, jobs) as team:  # they start while the match is made
+            return _play(arguments, jobs, team)
 
 
-def _play(arguments: argparse.Namespace, team: Any) -> int:
+def _play(arguments: argparse.Namespace, jobs: int, team: Any) -> int:
     """Plays the match on workers and prints its result, also when it is stopped or fails."""
     from ucd_planners.arena.match import Ledger, Match
 
@@ -87,7 +88,7 @@ def _play(arguments: argparse.Namespace, team: Any) -> int:
             if records is not None:
                 records.complete(ledger.result().games)
             with progress(len(ledger.missing), "games") as advance:
-                ended = ledger.play(arguments.jobs, team, lambda game: advance())
+                ended = ledger.play(jobs, team, lambda game: advance())
         except KeyboardInterrupt:
             ended = False
         except Exception as error:

@@ -7,7 +7,7 @@ import json
 import sys
 from typing import Any
 
-from ucd_planners.cli.console import folder, progress, rich, table, usage
+from ucd_planners.cli.console import add_workers, folder, progress, rich, table, usage, workers_of
 from ucd_planners.cli.ending import FAILED, STOPPED
 from ucd_planners.experiments import MODULES, experiment_named
 
@@ -30,7 +30,7 @@ def add(commands: Any) -> None:
         "--only", action="append", metavar="COLUMN=LABEL,...", help="play only settings so labelled, such as budget=10k"
     )
     parser.add_argument("--game", dest="of_game", metavar="NAME", help="play the settings of one game, as --only game=NAME")
-    parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
+    add_workers(parser)
     parser.add_argument("--seed", type=int, default=0, help="default 0")
     parser.add_argument("--folder", default="results", help="where the files are (default results)")
     parser.add_argument("--force", action="store_true", help="replace a table and a picture, even of more games")
@@ -40,13 +40,11 @@ def add(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from ucd_envs import registry
-    from ucd_envs.settings import integer
     from ucd_planners.arena.store import Store
     from ucd_planners.experiments.experiment import contests, needed, reproduce, with_labels
 
     with usage():
         rich()
-        integer("jobs", arguments.jobs, 1, 1024)
         chosen = experiment_named(arguments.experiment)
         needed(chosen)
         games = chosen.games if arguments.games is None else arguments.games
@@ -56,7 +54,7 @@ def _run(arguments: argparse.Namespace) -> int:
             labels.setdefault("game", []).append(registry.versioned(arguments.of_game).rpartition("_v")[0])
         played = with_labels(settings, labels)
         store = Store(folder(arguments.folder) / f"{chosen.name}.sqlite")
-    with store:
+    with store, workers_of(arguments) as (jobs, executor):
         missing = sum(len(store.missing(contest)) for contest in contests(played))
         failed: list[Any] = []
         with progress(missing, "games") as advance:
@@ -66,7 +64,7 @@ def _run(arguments: argparse.Namespace) -> int:
                 for _ in games:
                     advance()
 
-            report = reproduce(chosen, settings, store, arguments.jobs, None, count, played, arguments.force)
+            report = reproduce(chosen, settings, store, jobs, executor, count, played, arguments.force)
     if arguments.json:
         print(json.dumps(_object(chosen, report)))
     else:
