@@ -293,7 +293,7 @@ def test_another_database_is_refused_unharmed(statement: str, path: Path) -> Non
 def test_another_layout_is_refused_unharmed(layout: int, store: Store, path: Path) -> None:
     store.close()
     content = foreign(path, f"PRAGMA user_version = {layout}")
-    with pytest.raises(ValueError, match=rf"has the layout {layout} of stores, but this version needs the layout 2\Z"):
+    with pytest.raises(ValueError, match=rf"has the layout {layout} of stores, but this version needs the layout 3\Z"):
         Store(path)
     assert path.read_bytes() == content
 

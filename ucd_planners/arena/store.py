@@ -13,7 +13,7 @@ import json
 import platform
 import sqlite3
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -26,41 +26,30 @@ import numpy as np
 
 import ucd_envs
 from ucd_planners.arena.contest import Contest, Game
+from ucd_planners.arena.summary import Summary, Total
+from ucd_planners.arena.tables import BEFORE, LAYOUT, MARK, STEP, TABLES, sums
 
-MARK = 0x55434453
-"""SQLite's application_id of a store: "UCDS"."""
-LAYOUT = 2
-"""SQLite's user_version of a store, which changes with the tables and with the texts of configurations.
-
-1: planners as they were typed, one payoff a game. 2: planners in their canonical texts, a payoff for each planner.
-"""
 PATIENCE = 60.0
 """Seconds to wait while another process writes."""
-
-TABLES = (
-    "CREATE TABLE configurations (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)",
-    "CREATE TABLE sessions (id INTEGER PRIMARY KEY, began TEXT NOT NULL, python TEXT NOT NULL, numpy TEXT NOT NULL,"
-    " numba TEXT NOT NULL, platform TEXT NOT NULL)",
-    "CREATE TABLE games (configuration INTEGER NOT NULL REFERENCES configurations, number INTEGER NOT NULL,"
-    " session INTEGER NOT NULL REFERENCES sessions, seat INTEGER NOT NULL, moves BLOB NOT NULL, payoffs TEXT NOT NULL,"
-    " playouts TEXT NOT NULL, cpu_seconds TEXT NOT NULL, seconds REAL NOT NULL,"
-    " PRIMARY KEY (configuration, number)) WITHOUT ROWID",
-    f"PRAGMA application_id = {MARK}",
-    f"PRAGMA user_version = {LAYOUT}",
-)
 
 
 class Store:
     """The store in a file, which is created if it does not exist; a context manager that closes it.
 
-    Raises ValueError, leaving the file unchanged, for a file that is no store or has another layout. Its methods raise
-    OSError for failures of the disk or a lock of another process. A store is used only in the thread that opened it.
+    Raises ValueError, leaving the file unchanged, for a file that is no store or has another layout. A store of the layout
+    before is brought to this one. Its methods raise OSError for failures of the disk or a lock of another process. A store is
+    used only in the thread that opened it.
+
+    reading: opens a file for reading alone. It must exist, and stays as it is, also one of the layout before.
     """
 
-    def __init__(self, path: str | PathLike[str]) -> None:
+    def __init__(self, path: str | PathLike[str], reading: bool = False) -> None:
         self.path = Path(path)
+        self.reading = reading
         self.began = datetime.now(UTC).isoformat(timespec="seconds")
         self._session: int | None = None
+        if reading and not self.path.is_file():
+            raise ValueError(f"there is no store {self.path}")
         if _foreign(self.path):
             raise ValueError(f"{self.path} is no store of games")
         try:
@@ -120,6 +109,35 @@ class Store:
         rows = self._run(f"SELECT {', '.join(names)} FROM sessions ORDER BY id")
         return [dict(zip(names, row, strict=True)) for row in rows]
 
+    def summaries(self) -> list[Summary]:
+        """Returns every configuration with its sums, in the order in which they came."""
+        totals: dict[int, dict[tuple[int, int], Total]] = {}
+        for key, seat, side, *row in self._run("SELECT * FROM totals ORDER BY configuration, seat, side"):
+            totals.setdefault(key, {})[seat, side] = Total(*row)
+        columns = "id, text, coalesce(games, 0), coalesce(distinct_games, 0), coalesce(seconds, 0.0), coalesce(longest, 0)"
+        rows = self._run(f"SELECT {columns} FROM configurations LEFT JOIN counts ON id = configuration ORDER BY id")
+        summaries = [
+            Summary(key, text, games, distinct, seconds, longest, totals.get(key, {}))
+            for key, text, games, distinct, seconds, longest in rows
+        ]
+        try:
+            for summary in summaries:
+                assert summary.about
+        except (ValueError, TypeError):
+            raise OSError(f"{self.path} is damaged: it has configurations that cannot be read") from None
+        return summaries
+
+    def stored(self, key: int, first: int = 0, last: int = 2**62) -> Iterator[Game]:
+        """Yields the games of a configuration, given its number in `summaries`, by number from `first` to `last`."""
+        columns = "number, seat, moves, payoffs, playouts, cpu_seconds, seconds"
+        statement = f"SELECT {columns} FROM games WHERE configuration = ? AND number BETWEEN ? AND ? ORDER BY number LIMIT 1000"
+        while rows := self._run(statement, key, first, last):
+            try:
+                yield from [_game(None, *row) for row in rows]
+            except (ValueError, TypeError, struct.error):
+                raise OSError(f"{self.path} is damaged: it has games that cannot be read") from None
+            first = rows[-1][0] + 1
+
     def close(self) -> None:
         """Closes the file."""
         self._database.close()
@@ -133,13 +151,21 @@ class Store:
     def _prepare(self) -> None:
         """Creates the tables of a new file, and checks those of an old one."""
         try:
-            if self._blank():
-                with self._transaction():
-                    if self._blank():  # another process may have been faster
-                        for statement in TABLES:
-                            self._run(statement)
+            if not self.reading and self._blank():
+                self._make(TABLES, self._blank)
             mark, layout = self._pragma("application_id"), self._pragma("user_version")
-        except NotADatabaseError:
+            if mark == MARK and layout == BEFORE and self.reading:
+                for statement in sums("TEMP "):
+                    self._run(statement)
+                layout = LAYOUT
+            elif mark == MARK and layout == BEFORE:
+                self._make(STEP, lambda: self._pragma("user_version") == BEFORE)
+                layout = LAYOUT
+            if self.reading:
+                self._run("PRAGMA query_only = ON")
+        except NotADatabaseError as error:
+            if _marked(self.path):
+                raise ValueError(str(error)) from None
             mark, layout = 0, 0
         except OSError as error:
             raise ValueError(str(error)) from None
@@ -147,6 +173,13 @@ class Store:
             raise ValueError(f"{self.path} is no store of games")
         if layout != LAYOUT:
             raise ValueError(f"{self.path} has the layout {layout} of stores, but this version needs the layout {LAYOUT}")
+
+    def _make(self, statements: Sequence[str], needed: Callable[[], bool]) -> None:
+        """Runs statements in one transaction, unless another process was faster."""
+        with self._transaction():
+            if needed():
+                for statement in statements:
+                    self._run(statement)
 
     def _blank(self) -> bool:
         """Returns whether nothing was ever written to the file."""
@@ -173,9 +206,12 @@ class Store:
         try:
             return self._database.execute(statement, values).fetchall()
         except sqlite3.OperationalError as error:
-            raise OSError(f"{self.path} cannot be used: {error}") from None
+            full = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+            hint = "; is the disk full? The games that it has are kept" if full else ""
+            raise OSError(f"{self.path} cannot be used: {error}{hint}") from None
         except sqlite3.DatabaseError as error:
-            raise NotADatabaseError(f"{self.path} cannot be used: {error}") from None
+            hint = "" if error.sqlite_errorcode != sqlite3.SQLITE_CORRUPT else "; `sqlite3 FILE .recover` may save games"
+            raise NotADatabaseError(f"{self.path} cannot be used: {error}{hint}") from None
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -197,6 +233,13 @@ def _foreign(path: Path) -> bool:
     """Returns whether a file begins as another format. SQLite takes very short files for empty ones, and overwrites them."""
     with suppress(OSError), open(path, "rb") as file:
         return file.read(16) not in (b"", b"SQLite format 3\0")
+    return False
+
+
+def _marked(path: Path) -> bool:
+    """Returns whether a file that SQLite cannot read begins as a store does."""
+    with suppress(OSError), open(path, "rb") as file:
+        return file.read(72)[68:] == MARK.to_bytes(4, "big")
     return False
 
 
@@ -225,10 +268,16 @@ def _row(game: Game) -> tuple[Any, ...]:
     return (game.number, game.seat, moves, payoffs, playouts, cpu_seconds, game.seconds)
 
 
-def _game(sides: int, number: int, seat: int, moves: bytes, payoffs: str, playouts: str, cpu: str, seconds: float) -> Game:
-    """Returns the game of a row. Raises ValueError, TypeError or struct.error for a row that is damaged."""
+def _game(
+    sides: int | None, number: int, seat: int, moves: bytes, payoffs: str, playouts: str, cpu: str, seconds: float
+) -> Game:
+    """Returns the game of a row. Raises ValueError, TypeError or struct.error for a row that is damaged.
+
+    sides: number of payoffs; None for any.
+    """
     line = struct.unpack(f"<{len(moves) // 2}H", moves)
     paid, played, took = ([float(each) for each in json.loads(text)] for text in (payoffs, playouts, cpu))
+    sides = len(paid) if sides is None else sides
     if {len(paid), len(played), len(took)} != {sides} or not 0 <= int(seat) < sides or not 0 <= min(paid) <= max(paid) <= 1:
         raise ValueError(f"game {number} is damaged")
     return Game(number, int(seat), line, tuple(paid), tuple(map(int, played)), tuple(took), float(seconds))

@@ -5,11 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 from ucd_planners.cli.console import add_workers, folder, progress, rich, table, usage, workers_of
 from ucd_planners.cli.ending import FAILED, STOPPED
 from ucd_planners.experiments import MODULES, experiment_named
+
+QUICK = 600.0
+"""Seconds of a quick run by default."""
 
 
 def add(commands: Any) -> None:
@@ -24,7 +28,18 @@ def add(commands: Any) -> None:
         "one of its lines, and its picture, stay as they are, unless --force says otherwise.",
         epilog="example: ucd reproduce leftright --games 20 --jobs 2",
     )
-    parser.add_argument("experiment", help=f"one of {', '.join(MODULES)}, or a reference such as my_module:my_experiment")
+    parser.add_argument(
+        "experiment", nargs="?", help=f"one of {', '.join(MODULES)}, or a reference such as my_module:my_experiment"
+    )
+    parser.add_argument("--list", action="store_true", help="show all experiments: size, time, and results in the folder")
+    parser.add_argument(
+        "--quick",
+        nargs="?",
+        type=float,
+        const=QUICK,
+        metavar="SECONDS",
+        help="a first answer in this time (default 600 s), with equally many games of every setting; a later run goes on",
+    )
     parser.add_argument("--games", type=int, help="games of each setting (default: as many as the paper)")
     parser.add_argument(
         "--only", action="append", metavar="COLUMN=LABEL,...", help="play only settings so labelled, such as budget=10k"
@@ -43,8 +58,14 @@ def _run(arguments: argparse.Namespace) -> int:
     from ucd_planners.arena.store import Store
     from ucd_planners.experiments.experiment import contests, needed, reproduce, with_labels
 
+    if arguments.list:
+        return _list(arguments)
     with usage():
         rich()
+        if arguments.experiment is None:
+            raise ValueError("name an experiment, as `ucd reproduce --list` shows them")
+        if arguments.quick is not None and not 0 < arguments.quick <= 10**7:
+            raise ValueError(f"quick must be a number of seconds above 0, at most 10 million, not {arguments.quick}")
         chosen = experiment_named(arguments.experiment)
         needed(chosen)
         games = chosen.games if arguments.games is None else arguments.games
@@ -64,11 +85,15 @@ def _run(arguments: argparse.Namespace) -> int:
                 for _ in games:
                     advance()
 
-            report = reproduce(chosen, settings, store, jobs, executor, count, played, arguments.force)
+            report = reproduce(
+                chosen, settings, store, jobs, executor, count, played, arguments.force, arguments.quick
+            )
     if arguments.json:
         print(json.dumps(_object(chosen, report)))
     else:
         _show(chosen, report, sum(contest.games for contest in contests(played)))
+    if report.games is not None and any(row["games"] for row in report.rows):
+        return 0
     return STOPPED if report.missing > len(failed) else FAILED if report.missing else 0
 
 
@@ -89,6 +114,7 @@ def _object(chosen: Any, report: Any) -> dict[str, Any]:
     return {
         **about,
         "missing_games": report.missing,
+        **({} if report.games is None else {"games_of_each": report.games}),
         "rows": report.rows,
         "summary": report.summary,
         "files": [str(path) for path in report.files],
@@ -118,8 +144,49 @@ def _show(chosen: Any, report: Any, total: int) -> None:
     print(f"files: {', '.join(str(path) for path in report.files)}")
     if len(report.files) == 1:
         print("the table there has more games or is another one: it stays as it is, and its picture; --force replaces them")
-    if report.missing:
+    if report.games is not None:
+        _show_quick(report)
+    elif report.missing:
         print(f"stopped: {report.missing} of {total} games are missing; the same command goes on", file=sys.stderr)
+
+
+def _show_quick(report: Any) -> None:
+    """Prints what a quick run leaves out."""
+    if not report.missing:
+        print("quick, and whole all the same: no game is missing")
+        return
+    none = [row for row in report.rows if not row["games"]]
+    print(f"quick: {report.games} games of each line; {report.missing} games are missing, which a run without --quick plays")
+    if none:
+        labels = [column for column, value in report.rows[0].items() if isinstance(value, str)]
+        first = ", ".join(" ".join(str(row[label]) for label in labels if row[label]) for row in none[:3])
+        print(f"{len(none)} of {len(report.rows)} settings got no pair of games, such as {first}")
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    """Prints the catalogue of experiments."""
+    from ucd_planners.experiments.catalogue import catalogue, spoken
+
+    with usage():
+        rich()
+        if arguments.experiment is not None:
+            raise ValueError("--list shows all experiments: it goes without a name")
+    rows = catalogue(Path(arguments.folder))
+    if arguments.json:
+        print(json.dumps(rows))
+        return 0
+    columns = ["experiment", "settings", "games", "--quick", "whole, one core", "source", "last result"]
+    cells = []
+    for row in rows:
+        hours = row["core_hours"]
+        quick = spoken(QUICK / 3600 if hours is None else min(hours, QUICK / 3600))
+        last = " ".join(str(row[key]) for key in ("result", "result_date") if row[key])
+        cells.append(
+            [row["experiment"], f"{row['settings']:,}", f"{row['games']:,}", quick, spoken(hours), row["source"], last]
+        )
+    table(columns, cells)
+    print("whole: CPU time by the mean of games of every setting; --jobs divides it. `ucd report` shows all results.")
+    return 0
 
 
 def _cell(column: str, value: Any) -> str:

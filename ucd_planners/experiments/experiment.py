@@ -19,6 +19,7 @@ from ucd_planners.arena.match import Game, MatchResult
 from ucd_planners.arena.schedule import play_matches
 from ucd_planners.arena.store import Store
 from ucd_planners.experiments import picture, statistics
+from ucd_planners.experiments.quick import balanced, common_games, play_evenly
 from ucd_planners.intervals import mean_interval, sample_error
 
 Row = dict[str, Any]
@@ -81,6 +82,8 @@ class Experiment:
     """Returns the row of a setting, given its games."""
     summary: Callable[[Sequence[Row]], list[Row]] | None = None
     """Returns rows of a second table, drawn from the first. None for an experiment without one."""
+    core_hours: float | None = None
+    """CPU time of all its searches in hours, by the mean of games of every setting; None if it was not measured."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,8 @@ class Report:
     """The second table; empty for an experiment without one."""
     files: list[Path]
     """Files of the games, the rows and the picture. Only the games where the other files stay."""
+    games: int | None = None
+    """Most games that a line may have in a quick run, so that all lines have equally many. None for all games."""
 
 
 def reproduce(
@@ -105,28 +110,38 @@ def reproduce(
     progress: Callable[[Contest, list[Game]], None] | None = None,
     played: Sequence[Setting] | None = None,
     force: bool = False,
+    quick: float | None = None,
 ) -> Report:
     """Plays the games of an experiment's settings that a store lacks, and writes the rows and the picture beside the store.
 
     jobs, executor, progress and Ctrl-C: as in play_matches. A stopped run reports the games that it has. played: the
     settings whose games are played, by default all; the others have the games in the store. force: whether a table is replaced
-    that has more games in one of its rows, and its picture; by default they stay. Raises ImportError, before any game, when a
-    library that it needs is not installed, and OSError for a file that cannot be written.
+    that has more games in one of its rows, and its picture; by default they stay. quick: seconds after which it ends; games are
+    then spread evenly over the settings, and rows have the same even number of them. Raises ImportError, before any game, when
+    a library that it needs is not installed, and OSError for a file that cannot be written.
     """
     needed(experiment)
     played = settings if played is None else played
-    play_matches(contests(played), store, jobs, executor, progress)
-    games: dict[int, list[Game]] = {id(contest): store.games(contest) for contest in contests(settings)}
+    most = None
+    if quick is None:
+        play_matches(contests(played), store, jobs, executor, progress)
+    else:
+        play_evenly(contests(played), store, quick, jobs, executor, progress)
+        most = common_games(contests(played), store)
+    games: dict[int, list[Game]] = {}
+    for contest in contests(settings):
+        known = store.games(contest)
+        games[id(contest)] = known if most is None else balanced(known, most)
     rows = [experiment.measure(setting, games[id(setting.match)]) for setting in settings]
     missing = sum(len(store.missing(contest)) for contest in contests(played))
     table, drawing = (store.path.with_suffix(suffix) for suffix in (".csv", ".svg"))
     columns = dict.fromkeys(column for setting in settings for column in setting.labels)
     summary = [] if experiment.summary is None else experiment.summary(rows)
     if not force and not replaceable(table, rows, columns):
-        return Report(rows, missing, summary, [store.path])
+        return Report(rows, missing, summary, [store.path], most)
     write_rows(rows, table)
     picture.save(experiment.draw(rows), drawing)
-    return Report(rows, missing, summary, [store.path, table, drawing])
+    return Report(rows, missing, summary, [store.path, table, drawing], most)
 
 
 def contests(settings: Sequence[Setting]) -> list[Contest]:

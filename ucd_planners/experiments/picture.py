@@ -138,3 +138,38 @@ def save(figure: Any, path: Path) -> None:
     """Writes a figure as SVG, completely or not at all. Equal figures give equal files."""
     with library().rc_context({"svg.hashsalt": path.stem}):
         files.save(path, lambda part: figure.savefig(part, format="svg", metadata={"Date": None}))
+
+
+def scores(rows: Sequence[dict[str, Any]], title: str) -> Any:
+    """Returns a figure with a line for each configuration of a store: its percentage and 95% interval.
+
+    rows: as Summary.row returns them, with games.
+    """
+    figure = library().figure.Figure(figsize=(14, 1.5 + 0.32 * len(rows)), layout="constrained")
+    axis = figure.subplots()
+    places = range(len(rows))
+    axis.errorbar(
+        [row["percent"] for row in rows],
+        places,
+        xerr=_reaches(rows, ("interval_low", "interval_high")),
+        fmt="o",
+        capsize=3,
+        markersize=5,
+    )
+    axis.axvline(50.0, color="gray", linestyle="--", linewidth=1)
+    one_game = len({row["game"] for row in rows}) == 1
+    names = [" against ".join(_short(row[side], 44) for side in "ab" if row[side] is not None) for row in rows]
+    games = ["" if one_game else f"{_short(row['game'], 24)}: " for row in rows]
+    labels = [f"{row['configuration']}. {game}{name}" for row, game, name in zip(rows, games, names, strict=True)]
+    axis.set_yticks(places, labels, fontsize=8)
+    axis.invert_yaxis()
+    axis.set(
+        xlim=(-2, 102), xlabel="percent of a, with its 95% interval", title=f"{title}: {rows[0]['game']}" if one_game else title
+    )
+    axis.grid(alpha=0.3, axis="x")
+    return figure
+
+
+def _short(text: str, most: int) -> str:
+    """Returns a text, cut if it is long; a dollar sign would begin a formula."""
+    return (text if len(text) <= most else f"{text[: most - 3]}...").replace("$", r"\$")
