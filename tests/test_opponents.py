@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 import gymnasium
 import numpy as np
 import pytest
+import test_guards
 from pettingzoo.utils import BaseWrapper
 from test_foreign import HookedSticks
 
 import ucd_envs
+from ucd_envs.envs.aec import environment
 from ucd_envs.envs.wrappers import ChannelsFirstWrapper, FlatWrapper, FloatWrapper, SeatWrapper
 from ucd_planners import uct
 
@@ -308,6 +310,38 @@ def test_a_game_of_one_player_has_no_seat_for_an_opponent() -> None:
 def test_a_step_before_the_reset_is_refused() -> None:
     with pytest.raises(ValueError, match=r"\Ano game has begun: call reset\(\) first\Z"):
         SeatWrapper(ucd_envs.make("hex")).step(0)
+
+
+@pytest.mark.parametrize("opponent", ["random", middle], ids=str)
+@pytest.mark.parametrize(
+    "kernels",
+    [
+        {"legal_actions": test_guards.no_actions},
+        {"legal_actions": test_guards.too_many_actions},
+        {"legal_actions": test_guards.an_action_too_large},
+        {"legal_actions": test_guards.an_action_below_zero},
+        {"play": test_guards.play_to_player_5},
+        {"play": test_guards.play_to_player_minus_7},
+    ],
+    ids=lambda kernels: next(iter(kernels.values())).__name__,
+)
+def test_a_faulty_game_is_told(kernels: dict[str, Any], opponent: Any) -> None:
+    """It breaks its contract at its third ply. Random moves of a player that there is not do no harm."""
+    rules = test_guards.with_kernels(**kernels)
+    env = SeatWrapper(environment(rules), opponent)
+    _, info = env.reset(seed=1)
+
+    def play_on() -> None:
+        mask, over = info["action_mask"], False
+        while not over:
+            _, _, over, _, told = env.step(int(np.flatnonzero(mask)[0]))
+            mask = told["action_mask"]
+
+    if opponent == "random" and kernels.get("play") is test_guards.play_to_player_5:
+        play_on()
+    else:
+        with pytest.raises(RuntimeError, match=r"\Afaulty_v0\(.*\) breaks its contract: ucd_envs.check tells how\Z"):
+            play_on()
 
 
 # Copies

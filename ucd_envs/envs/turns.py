@@ -13,11 +13,11 @@ from ucd_envs.kernels import (
     BYTES,
     CHANCE,
     DRAW,
-    FAILED,
     HEADER,
     IS_LEGAL,
     LEGAL_ACTIONS,
     OBSERVE,
+    OVER,
     PLANES,
     PLAY,
     RNG,
@@ -88,7 +88,7 @@ def advance(words, state, action, seat, kind, rng, chance, planes, mask):
             return np.int64(BROKEN)
         turns.play(turns.config, state, chosen)
     player = np.int64(s.player)
-    if player == FAILED:
+    if player < OVER:
         return np.int64(BROKEN)
     if player >= 0 and player != seat and kind != SEES:
         return player
@@ -96,7 +96,11 @@ def advance(words, state, action, seat, kind, rng, chance, planes, mask):
     if player < 0:
         return -1 - mover
     count = turns.legal_actions(turns.config, state, actions[: turns.actions])
-    for i in range(min(count, turns.actions)):
+    if count < 1 or count > turns.actions:
+        return np.int64(BROKEN)
+    for i in range(count):
+        if actions[i] < 0 or actions[i] >= turns.actions:
+            return np.int64(BROKEN)
         mask[actions[i]] = 1
     return player
 

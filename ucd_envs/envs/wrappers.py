@@ -292,8 +292,8 @@ class SeatWrapper(SingleAgentView):
         while True:
             planes, mask = np.zeros(rules.planes, np.int8), np.zeros(rules.actions, np.int8)
             player = turns.advance(turns.words, state, action, seat, kind, opponent.rng, chance, planes.reshape(-1), mask)
-            if player <= ILLEGAL:
-                if player < ILLEGAL:
+            if player <= ILLEGAL or player >= rules.players:
+                if player != ILLEGAL:
                     raise RuntimeError(f"{rules} breaks its contract: ucd_envs.check tells how")
                 if not answered:
                     return None
