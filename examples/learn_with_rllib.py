@@ -43,7 +43,7 @@ config = (
     .training(train_batch_size_per_learner=options.batch, minibatch_size=128, num_epochs=8, lr=3e-4, entropy_coeff=0.01)
     .debugging(seed=1, log_level="ERROR")
 )
-# On this machine alone, with nothing that listens outside.
+# On one machine.
 ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, _node_ip_address="127.0.0.1")
 algorithm = config.build_algo()
 made = 0
