@@ -15,6 +15,7 @@ import pytest
 from ucd_envs import registry
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules
+from ucd_planners.benchmarks import seats
 from ucd_planners.benchmarks import speed as bench
 from ucd_planners.benchmarks.speed import PLAYOUT, Case
 from ucd_planners.notation import planner_from
@@ -358,3 +359,13 @@ def test_the_ratio_of_environments_is_our_rate_to_theirs(environments: list[dict
 
 def test_without_a_peer_a_row_has_no_fields_of_one(once: None) -> None:
     assert list(next(bench.environment_rows())) == ["game", "config", "steps_per_s", "clone_restore_us"]
+
+
+def test_a_bench_of_seats_has_every_game_of_several_players(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the steps of the learner, who plays on through the games of a batch, against both opponents."""
+    monkeypatch.setattr(seats, "rate", lambda play: play() / 2)
+    monkeypatch.setattr(seats, "STEPS", 6)
+    rows = list(seats.seat_rows())
+    assert [row["game"] for row in rows] == [name for name in registry.available() if registry.make_rules(name).players > 1]
+    assert all(list(row) == ["game", "config", "random_steps_per_s", "uct_steps_per_s"] for row in rows)
+    assert {row["random_steps_per_s"] for row in rows} == {row["uct_steps_per_s"] for row in rows} == {3}

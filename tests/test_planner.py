@@ -230,6 +230,21 @@ def test_act_plays_the_action_of_a_search(planner: Callable[..., Planner]) -> No
             assert acting.act(env, **options) == searching.search(env, **options).action
 
 
+@pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four", "leftright"])
+def test_act_plays_the_action_of_a_search_of_few_playouts(name: str) -> None:
+    """To the end of games, where moves are visited alike, have ended the game or have won it."""
+    alike = 0
+    for seed, playouts in enumerate((1, 3, 8, 9, 14, 20, 21, 60)):
+        state = ucd_envs.make_rules(name).initial_state()
+        acting, searching = (uct(c=0.4, playouts=playouts, seed=seed) for _ in range(2))
+        while not state.over and state.ply < 40:
+            found = searching.search(state)
+            assert acting.act(state) == found.action, (state, playouts)
+            alike += int((found.visits == found.visits.max()).sum() > 1)
+            state = state.after(found.action)
+    assert alike > 5
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -17,7 +17,7 @@ from ucd_envs.rng import below
 from ucd_envs.rules import State
 from ucd_envs.structs import fields
 from ucd_planners.intervals import wilson
-from ucd_planners.search.graph import FINISHED, GRAPH, edges, nodes
+from ucd_planners.search.graph import FINISHED, GRAPH, edges, mean_value, nodes
 from ucd_planners.search.storage import Graph
 
 
@@ -103,8 +103,8 @@ def root_edges(graphs: Sequence[Graph], found: Tried) -> Tried:
 def chosen(graphs: Sequence[Graph], final_move: str, rng: np.ndarray, state: State) -> int:
     """Returns the move that the final rule chooses: in a grouped game first among the root's own edges, then in the group."""
     if final_move == "visits" and len(graphs) == 1 and not graphs[0].grouped:
-        # One most visited action needs no sums and no tie to break: most of the time of a search of few playouts.
-        action = int(only_most_visited(graphs[0].header))
+        # One best action needs no sums and no draw: most of the time of a search of few playouts.
+        action = int(most_visited(graphs[0].header))
         if action >= 0:
             return action
     return of_moves(graphs, root_moves(graphs, state), final_move, rng)
@@ -131,17 +131,22 @@ def behind_pick(graph: Graph, pick: int) -> np.ndarray:
 
 
 @kernel(types.int64(BYTES))
-def only_most_visited(graph_bytes):
-    """Returns the root's most visited action, -1 where several are or where a move has ended the game and may be a win."""
+def most_visited(graph_bytes):
+    """Returns the root's most visited action, of several the one with the best mean; -1 where several are alike, and where a
+    move has won."""
     graph = fields(graph_bytes, GRAPH)
-    root, records = nodes(graph)[graph.root], edges(graph)
-    first, count, best, ties = np.int64(root.first_edge), np.int64(root.expanded), np.int64(-1), 0
+    root, records, means = nodes(graph)[graph.root], edges(graph), mean_value(graph)
+    first, count, best, best_mean, ties = np.int64(root.first_edge), np.int64(root.expanded), np.int64(-1), 0.0, 0
     for number in range(first, first + count):
-        if records[number].target == FINISHED:
+        if records[number].target == FINISHED and means[number] >= 1.0:
             return np.int64(-1)
-        if best < 0 or records[number].visits > records[best].visits:
-            best, ties = np.int64(number), 0
-        elif records[number].visits == records[best].visits:
+        visits = np.float64(records[number].visits)
+        if visits == 0 or (best >= 0 and visits < records[best].visits):
+            continue
+        mean = visits * means[number] / visits  # rounded as in `tried`
+        if best < 0 or visits > records[best].visits or mean > best_mean:
+            best, best_mean, ties = np.int64(number), mean, 0
+        elif mean == best_mean:
             ties += 1
     return np.int64(records[best].action) if best >= 0 and ties == 0 else np.int64(-1)
 

@@ -184,26 +184,27 @@ class Worker:
                 before = clock()
                 with nullcontext() if self.rules.live is None else self.rules.live.listening():
                     status = self.advance(goal)
-                now, ran = clock(), graph.playouts - done
+                now, played = clock(), graph.playouts
+                ran = played - done
                 if ran:
                     # The slower of the last pieces: a chunk that takes longer than expected passes the budget.
                     last = (now - before) / ran
                     pace = max(last, (pace + last) / 2)
                     if budget.progress is not None:
-                        budget.progress(graph.playouts, now - began)
+                        budget.progress(played, now - began)
                 if status != DONE:
                     now = clock()
-                    if graph.playouts and not self._has_time_to_grow(status, now):
+                    if played and not self._has_time_to_grow(status, now):
                         break
                     self.grow(status)
                     self.growths[status] = clock() - now
-                if stop_early and self.share is not None and self._is_decided(self.share - graph.playouts):
+                if stop_early and self.share is not None and self._is_decided(self.share - played):
                     break
                 left = CHUNK_SECONDS if budget.seconds is None else budget.seconds - (clock() - began)
-                if graph.playouts == self.share or (left <= 0 and graph.playouts):
+                if played == self.share or (left <= 0 and played):
                     break
                 if budget.seconds is not None:
-                    self.make_room(graph.playouts + left / max(pace, 1e-9))
+                    self.make_room(played + left / max(pace, 1e-9))
                 # Half of what is left is expected to be used, so that a game may slow down to half of its pace.
                 target = min(CHUNK_SECONDS, left if left <= SLACK or budget.seconds is None else left / 2)
                 chunk = max(1, min(int(target / max(pace, 1e-9)), 4 * chunk))
