@@ -115,7 +115,7 @@ def test_every_rule_can_be_broken(tmp_path: Path) -> None:
 @pytest.mark.parametrize("rule", FAULTS)
 def test_a_fault_is_found(rule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It breaks its own rule. Where others need what it breaks, they break too."""
-    monkeypatch.setattr(checks, "GRACE", 0.5)
+    monkeypatch.setattr(checks, "ENDING", 0.5)
     piece, instead, fault = FAULTS[rule]
     assert GOOD.count(piece) == 1
     found = {finding.rule: finding.fault for finding in checked(program(tmp_path, GOOD.replace(piece, instead))).findings}
@@ -150,8 +150,10 @@ def test_a_program_that_dies_breaks_one_rule_and_is_started_anew(tmp_path: Path)
 @pytest.mark.parametrize("game", [("go", "--size", "5"), ("hex", "--size", "4"), ("connect_four",)], ids=lambda game: game[0])
 def test_our_own_engine_keeps_all_rules(game: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     engine = shlex.join([sys.executable, "-m", "ucd_planners.cli", "gtp", "--game", *game, "--playouts", "20"])
-    assert main(["check", f"gtp:{engine}", "--game", *game]) == 0
-    assert f"{len(FAULTS)} of {len(FAULTS)} rules are kept; the slowest answer, to '" in capsys.readouterr().out
+    status = main(["check", f"gtp:{engine}", "--game", *game])
+    out = capsys.readouterr().out
+    assert status == 0, out
+    assert f"{len(FAULTS)} of {len(FAULTS)} rules are kept; the slowest answer, to '" in out
 
 
 def test_the_command_shows_a_table_and_its_status_tells_of_faults(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -270,8 +270,11 @@ def begun(name: str, view: str = "plain") -> str:
     class View(gymnasium.ObservationWrapper):  # type: ignore[misc]
         def __init__(self, env: Any) -> None:
             super().__init__(env)
-            shape = {"plain": (SIZE, SIZE, 3), "flat": (48,), "planes": (3, SIZE, SIZE)}[view]
+            shape = {"flat": (48,), "planes": (3, SIZE, SIZE)}.get(view, (SIZE, SIZE, 3))
             self.observation_space = gymnasium.spaces.Box(0, 1, shape, np.float32)
+            if view == "dictionary":
+                mask = gymnasium.spaces.Box(0, 1, (SIZE * SIZE,), np.int8)
+                self.observation_space = gymnasium.spaces.Dict(observation=self.observation_space, action_mask=mask)
 
         def observation(self, seen: np.ndarray) -> np.ndarray:
             turned = seen.transpose(2, 0, 1) if view == "planes" else seen
@@ -282,7 +285,8 @@ def begun(name: str, view: str = "plain") -> str:
 
     env = View(gymnasium.make("ucd_envs/Hex-v0", size=SIZE))
     library = sb3_contrib if name == "MaskablePPO" else stable_baselines3
-    model = getattr(library, name)("MlpPolicy", env, seed=1, device="cpu")
+    policy = "MultiInputPolicy" if view == "dictionary" else "MlpPolicy"
+    model = getattr(library, name)(policy, env, seed=1, device="cpu")
     model.save("model.zip")
     return "sb3('model.zip')"
 
@@ -309,6 +313,20 @@ def test_a_model_plays_what_its_library_predicts(name: str, view: str, folder: P
             assert agent.choose(state, ()).action == predicted
             agreed += 1
     assert agreed == 20 if name == "MaskablePPO" else agreed > 0
+
+
+@pytest.mark.learning
+def test_a_model_of_dictionaries_sees_the_mask_too(folder: Path) -> None:
+    import sb3_contrib
+
+    agent = agent_from(begun("MaskablePPO", "dictionary"), {})
+    model = sb3_contrib.MaskablePPO.load("model.zip", device="cpu")
+    agent.begin(positions()[0].rules, 1, None)
+    for state in positions(8):
+        seen, mask = observed(state)
+        given = {"observation": seen.astype(np.float32), "action_mask": mask}
+        predicted = model.predict(given, deterministic=True, action_masks=mask.astype(bool))[0]
+        assert agent.choose(state, ()).action == predicted
 
 
 @pytest.mark.learning

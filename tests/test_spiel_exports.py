@@ -19,6 +19,7 @@ import ucd_envs
 from ucd_envs import registry
 from ucd_envs.foreign.exports import SOLITARY, UNBALANCED, WITH_DICE, game_of
 from ucd_envs.kernels import CHANCE, OVER
+from ucd_planners import uct
 from ucd_planners.arena.contest import Match
 from ucd_planners.arena.match import play_match
 
@@ -146,6 +147,16 @@ def test_hex_without_a_winning_opening_is_lost_by_their_alpha_beta() -> None:
         state.apply_action(state.position.action_named(name))
         values[name] = minimax.alpha_beta_search(state.get_game(), state, maximizing_player_id=0)[0]
     assert values == {"a1": -1.0, "b2": 1.0}
+
+
+def test_a_game_that_goes_there_and_back_is_searched_alike() -> None:
+    """The same seed, the same tree and the same numbers in our kernels and in OpenSpiel's states of our game."""
+    results = [
+        uct(playouts=200, seed=3).search(registry.make_rules(name).initial_state())
+        for name in ("tic_tac_toe", "spiel:ucd_tic_tac_toe")
+    ]
+    assert len({(result.action, result.value, tuple(result.visits.tolist())) for result in results}) == 1
+    assert ucd_envs.check(registry.make_rules("spiel:ucd_pig(target=10,max_plies=60)"), states=60, playouts=5).passed
 
 
 def test_their_monte_carlo_search_finds_the_winning_move() -> None:

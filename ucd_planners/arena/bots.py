@@ -25,8 +25,8 @@ class SpielAgent:
     from 0 to 2**31 - 1 by that name, from which the bot should draw all of its random choices.
     """
 
-    def __init__(self, make: BotMaker, label: str) -> None:
-        self.make, self.label = make, label
+    def __init__(self, make: BotMaker, name: str) -> None:
+        self.make, self.name = make, name
         self._seeded = "seed" in parameters_of(make)
 
     def check(self, rules: Rules) -> None:
@@ -37,7 +37,7 @@ class SpielAgent:
         try:
             self._made(0)
         except Exception as error:
-            raise ValueError(f"{self.label} does not play {rules}: {sentence(error)[:300]}") from error
+            raise ValueError(f"{self.name} does not play {rules}: {sentence(error)[:300]}") from error
 
     def begin(self, rules: Rules, seed: int, stop: Stop | None) -> None:
         """Begins a game from the first position of our rules."""

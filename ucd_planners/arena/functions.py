@@ -128,10 +128,11 @@ def move_of(answer: Any, state: State) -> Move:
         action = operator.index(move.action)  # type: ignore[arg-type]
     except TypeError:
         raise FailedError(f"answers {shown(move.action)}, which is no action") from None
-    if action not in state.legal_actions():
-        known = 0 <= action < state.rules.actions
-        reason = state.rules.why_illegal(action) if known else f"actions are 0 to {state.rules.actions - 1}"
-        raise FailedError(f"plays action {action}, which is not legal: {reason}")
+    rules = state.rules
+    if not 0 <= action < rules.actions:
+        raise FailedError(f"plays action {action}, which is not legal: actions are 0 to {rules.actions - 1}")
+    if not rules.kernels.is_legal(rules.config, state.array(), action):
+        raise FailedError(f"plays action {action}, which is not legal: {rules.why_illegal(action)}")
     return move._replace(action=action)
 
 

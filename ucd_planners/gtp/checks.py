@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ucd_envs.rules import Rules, State
-from ucd_planners.gtp.client import GRACE, POLL, Program, ProgramError
+from ucd_planners.gtp.client import POLL, Program, ProgramError
 from ucd_planners.gtp.protocol import COLOURS, RESIGN
 
 REQUIRED = (
@@ -26,8 +26,8 @@ REQUIRED = (
 UNKNOWN = "no_such_command"
 MOVES = 8
 """Moves of a program that are looked at."""
-STARTING = 60.0
-"""Seconds that a program has for its first answer at least."""
+STARTING, ENDING = 60.0, 10.0
+"""Seconds that a program has for its first answer at least, and to end after `quit`."""
 
 
 class Finding(NamedTuple):
@@ -104,7 +104,7 @@ class Talk(Program):
         """Returns whether the process ends by itself soon, and forgets it."""
         assert self._process is not None
         try:
-            self._process.wait(GRACE)
+            self._process.wait(ENDING)
             return True
         except subprocess.TimeoutExpired:
             return False
@@ -331,7 +331,7 @@ class Checker:
         """A success, and the end of the process."""
         self.good("quit")
         if not self.talk.ends():
-            raise BrokenRuleError(f"still runs {GRACE:g} s after quit")
+            raise BrokenRuleError(f"still runs {ENDING:g} s after quit")
 
     def check_form(self) -> None:
         """The form of all answers so far."""
