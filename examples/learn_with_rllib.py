@@ -27,7 +27,6 @@ options = parser.parse_args()
 torch.set_num_threads(1)  # fastest for small networks
 
 
-
 def environment(_: dict) -> PettingZooEnv:
     """Returns the game as RLlib's module with masks sees it: under "observations", a vector of float32."""
     return PettingZooEnv(ObservationsKeyWrapper(FloatWrapper(FlatWrapper(ucd_envs.make("connect_four_v0")))))
@@ -44,6 +43,7 @@ config = (
     .training(train_batch_size_per_learner=options.batch, minibatch_size=128, num_epochs=8, lr=3e-4, entropy_coeff=0.01)
     .debugging(seed=1, log_level="ERROR")
 )
+# On one machine.
 ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, _node_ip_address="127.0.0.1")
 algorithm = config.build_algo()
 made = 0

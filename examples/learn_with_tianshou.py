@@ -36,12 +36,12 @@ game = environment()
 shape, actions = game.observation_space["observation"].shape, game.action_space.n
 # The parts of a multi-agent policy are not told that they train, so that exploration is set as for inference.
 policy = DiscreteQLearningPolicy(
-    model=Net(state_shape=shape, action_shape=actions, hidden_sizes=(128, 128)), action_space=game.action_space, eps_inference=0.2
+    model=Net(state_shape=shape, action_shape=actions, hidden_sizes=(128, 128)),
+    action_space=game.action_space,
+    eps_inference=0.2,
 )
 # The next observation is the opponent's. Two steps ahead is the next one of the same seat.
-learner = DQN(
-    policy=policy, optim=AdamOptimizerFactory(lr=1e-3), gamma=0.97, n_step_return_horizon=2, target_update_freq=200
-)
+learner = DQN(policy=policy, optim=AdamOptimizerFactory(lr=1e-3), gamma=0.97, n_step_return_horizon=2, target_update_freq=200)
 both = MultiAgentOffPolicyAlgorithm(algorithms=[learner, learner], env=game)
 
 games = DummyVectorEnv([environment for _ in range(8)])

@@ -81,23 +81,22 @@ def tianshou() -> None:
 
 
 def torchrl() -> None:
-    """Both of its wrappers pass its own check; the agent to move is the one with a mask, and plays by it."""
+    """Both of its wrappers pass its own check; one agent moves at a time, and plays by its mask."""
     from torchrl.envs import GymWrapper, PettingZooWrapper
     from torchrl.envs.utils import check_env_specs
 
     env = PettingZooWrapper(ucd_envs.make("hex_v0", size=3), use_mask=True)
     check_env_specs(env)
     found = env.rollout(STEPS, break_when_any_done=False)
-    masks = np.stack([found[agent, "action_mask"].numpy() for agent in ("player_0", "player_1")])
-    assert (masks.any(axis=2).sum(axis=0) == 1).all()
-    for agent, mask in zip(("player_0", "player_1"), masks, strict=True):
-        chosen = found[agent, "action"].numpy()
-        chosen = chosen.argmax(axis=1) if chosen.ndim > 1 else chosen
-        moves = np.flatnonzero(mask.any(axis=1))
-        assert mask[moves, chosen[moves]].all()
+    moving = [found[agent, "mask"].numpy().ravel() for agent in env.possible_agents]
+    assert (np.sum(moving, axis=0) == 1).all()
+    for agent, moves in zip(env.possible_agents, moving, strict=True):
+        legal, chosen = found[agent, "action_mask"].numpy()[moves, 0], found[agent, "action"].numpy()[moves, 0]
+        assert legal[np.arange(len(chosen)), chosen].all()
+        assert not legal.all()
     ends = found["next", "done"].numpy().ravel()
     assert ends.sum() > 10
-    rewards = sum(found["next", agent, "reward"].numpy().ravel() for agent in ("player_0", "player_1"))
+    rewards = sum(found["next", agent, "reward"].numpy().ravel() for agent in env.possible_agents)
     assert not rewards.any()
 
     seat = GymWrapper(SeatWrapper(ucd_envs.make("hex_v0", size=3)), categorical_action_encoding=True)
