@@ -202,6 +202,7 @@ def _parts(text: str) -> tuple[str, str, float]:
     known = address in {"dask": ("local",), "ray": ("local", "auto")}.get(kind, ())
     if kind not in ("dask", "ray") or not (known or (port and 0 < int(port[2]) < 65536)):
         raise ValueError(f"executor must be {FORMS}, not {shown(text)}")
+    settings: dict[str, str] = {}
     try:
         settings = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=True)) if query else {}
         seconds = float(settings.pop("batch_seconds", BATCH_SECONDS))

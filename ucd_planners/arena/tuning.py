@@ -94,7 +94,8 @@ class Tuning:
         for name in NAMED.findall(self.a):
             if name not in names:
                 raise ValueError(f"{{{name}}} in {shown(self.a)} has no range: give one, such as {name}=0:1.0")
-        for number in range(1 + max((len(each.choices) for each in self.ranges), default=0)):
+        self.match({each.name: _example(each, 0) for each in self.ranges}, self.again, self.fresh_seed)
+        for number in range(2 + max((len(each.choices) for each in self.ranges), default=0)):
             self.match({each.name: _example(each, number) for each in self.ranges}, self.games, self.seed)
 
     def planner(self, values: Mapping[str, Value]) -> str:
