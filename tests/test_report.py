@@ -116,6 +116,18 @@ def test_a_tournament_has_a_table_of_pairs(tmp_path: Path) -> None:
     assert cells == [("75.0", "41", "93")] * 2 + [("25.0", "7", "59"), ("75.0", "41", "93")] + [("25.0", "7", "59")] * 2
 
 
+def test_players_who_met_one_opponent_only_have_no_table_of_pairs(tmp_path: Path) -> None:
+    with Store(tmp_path / "cup.sqlite") as store:
+        for a in (0, 1):
+            match = Match("hex", PLAYERS[a], PLAYERS[2], {"size": 3}, {"playouts": 20}, games=8)
+            store.append(match, [game(number, float(number < 6)) for number in range(8)])
+    assert "Pairs in" not in report(tmp_path, tmp_path / "report.html")
+
+
+def test_numbers_in_the_text_of_a_picture_stay_as_they_are(kept: str) -> None:
+    assert ">NoGo 9x9, 0.05 s a move</text>" in kept
+
+
 def test_texts_are_escaped(tmp_path: Path) -> None:
     label = "<script>alert('a & b')</script>"
     with open(tmp_path / "own.csv", "w", newline="") as file:

@@ -209,6 +209,9 @@ def _table(title: str, rows: Sequence[dict[str, Any]], labels: Sequence[str]) ->
     """Returns a table of rows with bars for percentages that have an interval."""
     names = [name for name in dict.fromkeys(name for row in rows for name in row) if name not in BOUNDS]
     names = [name for name in names if any(row.get(name) not in (None, "") for row in rows)]
+    if "paper" in names:
+        names.remove("paper")
+        names.insert(names.index("percent") + 1, "paper")
     bars = any(row.get(bound) is not None for row in rows for bound in BOUNDS)
     columns: list[Column] = []
     for name in names:
@@ -265,9 +268,14 @@ def _svg(figure: Any, name: str) -> Any:
     svg = out.getvalue()[out.getvalue().index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = re.sub(r' id="(?:figure|axes|patch|line2d|text|matplotlib\.axis|xtick|ytick|legend|LineCollection|\w+)_\d+"', "", svg)
-    svg = re.sub(r"font-family: [^;\"]*", "font-family: sans-serif", svg)
-    svg = re.sub(r"(\d\.\d)\d+", r"\1", svg)
+    svg = re.sub(r"<[^>]*>", _shorter, svg)
     return Markup(re.sub(r"\n\s*", "\n", svg))
+
+
+def _shorter(tag: re.Match[str]) -> str:
+    """Returns a tag of an SVG with places to a tenth of a point, and with one name of its letters."""
+    plain = re.sub(r"font-family: [^;\"]*", "font-family: sans-serif", tag[0])
+    return re.sub(r' (?:d|x|y)="[^"]*"', lambda places: re.sub(r"(\d\.\d)\d+", r"\1", places[0]), plain)
 
 
 def _store(path: Path) -> Section:
@@ -292,7 +300,7 @@ def _store(path: Path) -> Section:
 
 
 def pairs(summaries: Iterable[Summary]) -> list[Table]:
-    """Returns a table for each game in which three or more players met: percent of the row's player against the column's."""
+    """Returns a table for each game in which three or more players met each other: percent of the row against the column."""
     from ucd_planners.arena.summary import Total, added
 
     by_game: dict[str, dict[tuple[str, str], list[Total]]] = {}
@@ -306,7 +314,7 @@ def pairs(summaries: Iterable[Summary]) -> list[Table]:
     tables = []
     for game, met in by_game.items():
         players = list(dict.fromkeys(a for a, _ in met))
-        if len(players) < 3 or len(met) < 6:
+        if not 3 <= len(players) <= len({frozenset(pair) for pair in met if pair[0] != pair[1]}):
             continue
         rows = []
         for place, player in enumerate(players, 1):
