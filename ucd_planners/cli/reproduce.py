@@ -185,7 +185,7 @@ def _list(arguments: argparse.Namespace) -> int:
             [row["experiment"], f"{row['settings']:,}", f"{row['games']:,}", quick, spoken(hours), row["source"], last]
         )
     table(columns, cells)
-    print("whole: CPU time by the mean of games of every setting; --jobs divides it. `ucd report` shows all results.")
+    print("whole: by the games in the folder, else by CPU time of a game of every setting; --jobs divides it")
     return 0
 
 

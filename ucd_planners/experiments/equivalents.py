@@ -140,6 +140,7 @@ EXPERIMENTS = {
         source="(no paper)",
         claim="none",
         games=2000,
+        core_hours=1.6,
         settings=settings,
         draw=draw,
         measure=with_links,

@@ -83,7 +83,7 @@ class Experiment:
     summary: Callable[[Sequence[Row]], list[Row]] | None = None
     """Returns rows of a second table, drawn from the first. None for an experiment without one."""
     core_hours: float | None = None
-    """CPU time of all its searches in hours, by the mean of games of every setting; None if it was not measured."""
+    """CPU time of all its games in hours, by a game of every setting after its kernels were compiled; None if not measured."""
 
 
 @dataclass(frozen=True)

@@ -164,6 +164,7 @@ EXPERIMENTS = {
         claim="a queue of moves raises the descents of 10 s from 50,000 to nearly 200,000 and lowers the share of playouts "
         "from 89 to 46 percent; a kept tree searches 5 to 30 percent deeper and wins above 85 percent of the games",
         games=200,
+        core_hours=0.77,
         settings=settings,
         draw=draw,
         measure=with_figures,
@@ -174,6 +175,7 @@ EXPERIMENTS = {
         source="[NoGo Figure 6]",
         claim="a base wins more games, in a plot that we could not read",
         games=1000,
+        core_hours=0.077,
         settings=knowledge_settings,
         draw=draw_knowledge,
     ),

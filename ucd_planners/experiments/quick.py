@@ -29,7 +29,7 @@ def play_evenly(
     executor: Executor | None = None,
     progress: Callable[[Contest, list[Game]], None] | None = None,
 ) -> None:
-    """Plays and stores games that a store lacks, game 0 of each contest, then game 1 of each, until the time is over.
+    """Plays and stores games that a store lacks, a pair of each contest, then another pair of each, until the time is over.
 
     seconds: of wall-clock time, which also counts compiling. Games under way at its end are given up, but those on a caller's
     executor. The other parameters, and Ctrl-C, are as in play_matches.
@@ -37,7 +37,13 @@ def play_evenly(
     end = time.monotonic() + seconds
     wanted = [(contest, set(store.missing(contest))) for contest in contests]
     most = max((contest.games for contest in contests), default=0)
-    batches = [Batch(contest, [number]) for number in range(most) for contest, lacking in wanted if number in lacking]
+    batches = [
+        Batch(contest, [number])
+        for first in range(0, most, PAIR)
+        for contest, lacking in wanted
+        for number in range(first, first + PAIR)
+        if number in lacking
+    ]
 
     def report(contest: Contest, games: list[Game]) -> None:
         if progress is not None:

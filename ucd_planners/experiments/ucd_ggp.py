@@ -267,6 +267,7 @@ EXPERIMENTS = {
         source="[UCD Tables 3 to 12]",
         claim="these cells score 54.1 to 70.9",
         games=1000,
+        core_hours=0.33,
         settings=best_settings,
         draw=draw_best,
         measure=won,
