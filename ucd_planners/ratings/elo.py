@@ -122,16 +122,24 @@ def _unbounded(players: int, played: Sequence[Scores], anchor: int | None) -> tu
     """Returns the players that the games bound from one side only: those without an upper bound, and without a lower one.
 
     Ratings are bounded where each of two players scored against the other, directly or through others [Ford 1957]. The
-    largest such group, or that of the anchor, is bounded.
+    group of the anchor is bounded, and without one the largest group, if it is the only one of its size.
     """
     points = [(each.first, each.second) for each in played if sum(each.pairs) > 0]
     points += [(each.second, each.first) for each in played if sum(each.pairs) < len(each.pairs)]
+    beaten = [(loser, winner) for winner, loser in points]
     group = _groups(players, points, "strong")
+    sizes = sorted((group.count(each) for each in set(group)), reverse=True)
+    if anchor is None and sizes[:1] == sizes[1:2]:
+        inside = [[other for other in range(players) if group[other] == group[player]] for player in range(players)]
+        above = [player for player in range(players) if len(_reached(players, beaten, [player])) == len(inside[player])]
+        below = [player for player in range(players) if len(_reached(players, points, [player])) == len(inside[player])]
+        return above, below
     middle = group[anchor] if anchor is not None else max(group, key=group.count)
-    scored = _reached(players, points, [player for player in range(players) if group[player] == middle])
-    beaten = _reached(players, [(loser, winner) for winner, loser in points], [p for p in range(players) if group[p] == middle])
-    outside = [player for player in range(players) if group[player] != middle]
-    return [player for player in outside if player not in scored], [player for player in outside if player not in beaten]
+    bounded = [player for player in range(players) if group[player] == middle]
+    worse, better = _reached(players, points, bounded), _reached(players, beaten, bounded)
+    return [player for player in range(players) if player not in worse], [
+        player for player in range(players) if player not in better
+    ]
 
 
 def _groups(players: int, edges: Sequence[tuple[int, int]], connection: str) -> list[int]:
