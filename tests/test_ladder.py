@@ -14,7 +14,7 @@ import pytest
 import ucd_planners
 from ucd_envs.registry import make_rules
 from ucd_planners.arena.agents import FailedError
-from ucd_planners.arena.match import play_match
+from ucd_planners.arena.match import Match, play_match
 from ucd_planners.arena.store import Store
 from ucd_planners.cli import main
 from ucd_planners.ratings.ladder import Ladder, Placed, kept_ladders, ladder_of, narrow, next_rung, placed, sentence
@@ -55,11 +55,7 @@ def test_the_openings_that_win_hex_3x3_are_the_five_known_ones() -> None:
 
 
 def test_perfect_play_never_loses_tic_tac_toe() -> None:
-    from ucd_planners.ratings.tournament import paired
-
-    match = paired("tic_tac_toe", REFERENCE, "uct(playouts=200)", {}, {}, 60, 0)
-    side = match.planners.index(REFERENCE)
-    payoffs = [game.payoffs[side] for game in play_match(match).games]
+    payoffs = play_match(Match("tic_tac_toe", REFERENCE, "uct(playouts=50)", games=60)).score().payoffs
     assert min(payoffs) == 0.5 < max(payoffs)
 
 
@@ -142,8 +138,8 @@ def test_a_player_beyond_the_ladder_has_no_number() -> None:
     above, below = placed(straight(), {5: share(0.9)}), placed(straight(), {0: share(0.1)})
     assert (above.playouts, above.fewest, above.most) == (math.inf, math.inf, math.inf)
     assert (below.playouts, below.fewest, below.most) == (0, 0, 0)
-    assert sentence(above, 1, 100_000) == "stronger than UCT with 100,000 playouts, the highest rung (surely)"
-    assert sentence(below, 1, 100_000) == "weaker than UCT with 1 playout, the lowest rung (surely)"
+    assert sentence(above, 1, 100_000) == "stronger than UCT with 100,000 playouts, the highest rung (the whole interval is)"
+    assert sentence(below, 1, 100_000) == "weaker than UCT with 1 playout, the lowest rung (the whole interval is)"
 
 
 def test_a_player_that_won_everything_is_bounded_from_below_only() -> None:
@@ -163,7 +159,10 @@ def test_the_search_for_a_place_begins_in_the_middle_and_follows_the_results() -
     assert next_rung(ladder, {3: [1.0] * 5}) == 4
     assert next_rung(ladder, {3: [0.0] * 5}) == 2
     assert next_rung(ladder, {5: [1.0] * 5}) == 5
-    assert next_rung(ladder, {3: share(0.25)}) == 2
+    assert next_rung(ladder, {3: share(0.4)}) == 2
+    assert next_rung(ladder, {2: share(0.7) * 2, 3: share(0.4)}) == 3
+    assert next_rung(ladder, {0: share(0.1)}) == 0
+    assert next_rung(ladder, {5: share(0.9)}) == 5
 
 
 def test_an_interval_is_narrow_by_its_factor() -> None:
@@ -174,10 +173,10 @@ def test_an_interval_is_narrow_by_its_factor() -> None:
 
 
 def test_a_rung_is_placed_where_it_stands() -> None:
-    """UCT with 10 playouts on Hex 3x3, in 120 games; the answer is the same on two workers."""
+    """UCT with 10 playouts on Hex 3x3, in 60 games; the answer is the same on two workers."""
     places = []
     for jobs in (1, 2):
-        placing = Placing(ladder_of("hex", {"size": 3}), "uct(playouts=10)", games=120, seed=2)
+        placing = Placing(ladder_of("hex", {"size": 3}), "uct(playouts=10)", games=60, seed=2)
         assert placing.play(jobs)
         places.append(placing.place)
     assert places[0] == places[1]

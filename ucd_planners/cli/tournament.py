@@ -274,6 +274,8 @@ def _show_test(row: dict[str, Any]) -> None:
         f"SPRT of {row['player']} in normalised Elo, H0 {row['elo0']:g} and H1 {row['elo1']:g}, alpha {row['alpha']:g}, beta "
         f"{row['beta']:g}: {answer} after {row['pairs']} pairs, ratio {row['ratio']:.2f} in ({low:.2f}, {high:.2f})"
     )
+    if row["accepted"]:
+        print("ratings after an early stop lean to the accepted side")
 
 
 def _ranks(ranks: list[int]) -> str:

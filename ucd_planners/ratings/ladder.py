@@ -191,9 +191,11 @@ def _ascending(values: np.ndarray) -> np.ndarray:
 
 
 def next_rung(ladder: Ladder, results: Mapping[int, Sequence[float]]) -> int:
-    """Returns the place of the rung to play next: the middle one at first, then the nearest in rating.
+    """Returns the place of the rung to play next: the middle one at first, then those around the player's rating.
 
-    A player that took all points goes up a rung, one that took none goes down, as far as there are any.
+    Of the rung below and the one above, the one with fewer games is next: results against one alone would lean to it where
+    differences do not add up as the model says. A player that took all points goes up a rung, one that took none goes down, as
+    far as there are any.
     """
     places = [place for place, _ in ladder.rungs]
     seen = [place for place in places if place in results]
@@ -203,8 +205,10 @@ def next_rung(ladder: Ladder, results: Mapping[int, Sequence[float]]) -> int:
         return places[min(places.index(seen[-1]) + 1, len(places) - 1)]
     if all(score == 0 for place in seen for score in results[place]):
         return places[max(places.index(seen[0]) - 1, 0)]
-    elo, ratings = placed(ladder, results).elo, ladder.ratings().elo
-    return min(places, key=lambda place: abs(float(ratings[place]) - elo))
+    elo, ascending = placed(ladder, results).elo, _ascending(ladder.ratings().elo[places])
+    above = int(np.searchsorted(ascending, elo))
+    around = places[max(0, above - 1) : above + 1]
+    return min(around, key=lambda place: len(results.get(place, ())))
 
 
 def narrow(found: Placed, factor: float) -> bool:
@@ -214,18 +218,25 @@ def narrow(found: Placed, factor: float) -> bool:
 
 def sentence(found: Placed, lowest: int, highest: int) -> str:
     """Returns a place in words. No number stands for what lies beyond the ladder."""
+    if math.isinf(found.playouts):
+        return f"stronger than UCT with {highest:,} playouts, the highest rung ({_least(found)})"
+    if found.playouts == 0:
+        return f"weaker than UCT with {lowest:,} playout, the lowest rung ({_most(found)})"
     low = f"less than {lowest:,}" if found.fewest == 0 else _rounded(found.fewest)
     high = f"more than {highest:,}" if math.isinf(found.most) else _rounded(found.most)
-    if math.isinf(found.playouts):
-        return f"stronger than UCT with {highest:,} playouts, the highest rung ({_least(found, highest)})"
-    if found.playouts == 0:
-        more = f"more than {highest:,}" if math.isinf(found.most) else f"{_rounded(found.most)} at most"
-        return f"weaker than UCT with {lowest:,} playout, the lowest rung ({'surely' if found.most == 0 else more})"
     return f"as strong as UCT with {_rounded(found.playouts)} playouts ({low} to {high})"
 
 
-def _least(found: Placed, highest: int) -> str:
-    return "surely" if math.isinf(found.fewest) else f"{_rounded(found.fewest)} at least"
+def _least(found: Placed) -> str:
+    if math.isinf(found.fewest):
+        return "the whole interval is"
+    return f"{_rounded(found.fewest)} at least" if found.fewest else "the interval covers the whole ladder"
+
+
+def _most(found: Placed) -> str:
+    if found.most == 0:
+        return "the whole interval is"
+    return f"{_rounded(found.most)} at most" if math.isfinite(found.most) else "the interval covers the whole ladder"
 
 
 def _rounded(playouts: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,7 @@ from ucd_planners.ratings.ladder import Ladder, Placed, narrow, next_rung, place
 from ucd_planners.ratings.openings import RandomOpenings
 from ucd_planners.ratings.pairs import Pairing
 from ucd_planners.ratings.rungs import PLIES
+from ucd_planners.ratings.schedule import processes
 
 STEP = 10
 """Games between two choices of a rung."""
@@ -74,19 +76,22 @@ class Placing:
 
     def play(self, jobs: int = 1, progress: Callable[[Game], None] | None = None) -> bool:
         """Plays until the place is narrow or the games are used up. Returns False if Ctrl-C ended it early."""
-        while self.tried < self.games:
-            place = next_rung(self.ladder, self.results())
-            begin = self._tried.get(place, 0)
-            count = min(STEP, self.games - self.tried)
-            if not self._step(place, range(begin, begin + count), jobs, progress):
-                return False
-            self._tried[place] = begin + count
-            found = self.place
-            if found is not None and self.tried >= 2 * STEP and narrow(found, self.factor):
-                break
+        with processes(jobs) as team:
+            while self.tried < self.games:
+                place = next_rung(self.ladder, self.results())
+                begin = self._tried.get(place, 0)
+                count = min(STEP, self.games - self.tried)
+                if not self._step(place, range(begin, begin + count), jobs, team, progress):
+                    return False
+                self._tried[place] = begin + count
+                found = self.place
+                if found is not None and self.tried >= 2 * STEP and narrow(found, self.factor):
+                    break
         return True
 
-    def _step(self, place: int, numbers: range, jobs: int, progress: Callable[[Game], None] | None) -> bool:
+    def _step(
+        self, place: int, numbers: range, jobs: int, team: Executor | None, progress: Callable[[Game], None] | None
+    ) -> bool:
         """Plays some games against a rung, or takes them from the store."""
         match, games = self.match(place), self._played.setdefault(place, {})
         kept = [] if self.store is None else [game for game in self.store.games(match) if game.number in numbers]
@@ -104,4 +109,4 @@ class Placing:
                 if progress is not None:
                     progress(game)
 
-        return play_batches([Batch(match, missing)] if missing else [], keep, jobs, None, report)
+        return play_batches([Batch(match, missing)] if missing else [], keep, jobs, team, report)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import Executor
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
 from ucd_planners.arena.contest import Contest, Game
@@ -11,6 +14,22 @@ from ucd_planners.arena.schedule import play_matches
 from ucd_planners.arena.store import Store
 from ucd_planners.ratings.sequential import SPRT
 from ucd_planners.ratings.tournament import Tournament
+
+
+@contextmanager
+def processes(jobs: int) -> Iterator[Executor | None]:
+    """Starts `jobs` processes that serve one step after another, if there is more than one; yields None for one job."""
+    if jobs == 1:
+        yield None
+        return
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin) as executor:
+        yield executor
+
+
+def _begin() -> None:
+    """Makes a process ignore Ctrl-C, which its parent handles."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
 
 STEP = 64
 """Games between two looks at a sequential test. Its answer does not depend on them."""
@@ -42,13 +61,14 @@ def play(
         return ended or bool(failed)
     if len(tournament.players) != 2:
         raise ValueError(f"a sequential test is between two players, not {len(tournament.players)}")
-    for games in (*range(STEP, tournament.games, STEP), tournament.games):
-        failed.clear()
-        part = replace(tournament, games=games)
-        if not play_matches(part.matches(), store, jobs, executor, report) and not failed:
-            return False
-        (pairing,) = part.pairings(store.games)
-        scores = pairing.scores if pairing.players[0] == 0 else [1 - score for score in pairing.scores]
-        if test.verdict(scores).accepted:
-            break
+    with nullcontext(executor) if executor is not None else processes(jobs) as team:
+        for games in (*range(STEP, tournament.games, STEP), tournament.games):
+            failed.clear()
+            part = replace(tournament, games=games)
+            if not play_matches(part.matches(), store, jobs, team, report) and not failed:
+                return False
+            (pairing,) = part.pairings(store.games)
+            scores = pairing.scores if pairing.players[0] == 0 else [1 - score for score in pairing.scores]
+            if test.verdict(scores).accepted:
+                break
     return True
