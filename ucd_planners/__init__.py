@@ -23,6 +23,7 @@ from ucd_planners.presets import (
 from ucd_planners.result import SearchResult
 from ucd_planners.saved import load
 from ucd_planners.search.interface import PlayoutPolicy, Selection
+from ucd_planners.strong import strong
 
 __all__ = [
     "PRESETS",
@@ -39,6 +40,7 @@ __all__ = [
     "rave_ucd",
     "simple_way",
     "stop_and_correct",
+    "strong",
     "ucd",
     "uct",
     "uct0",

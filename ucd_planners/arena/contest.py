@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -51,6 +51,18 @@ class Contest(Protocol):
         """Returns everything that decides the games, in forms that JSON has."""
 
 
+class Openings(Protocol):
+    """The first moves of the games of a match, the same in both games of a pair."""
+
+    def moves(self, rules: Rules, pair: int) -> Sequence[int]:
+        """Returns the actions before the first move of a planner. They do not end the game."""
+        ...
+
+    def facts(self) -> Any:
+        """Returns everything that decides the moves, in forms that JSON has."""
+        ...
+
+
 @dataclass(frozen=True)
 class Match:
     """A match: agents, a game, and the number of games.
@@ -58,8 +70,9 @@ class Match:
     game: a name as in ucd_envs.make, or a reference; a, b: planners, programs or other agents, by their texts or as objects,
     which the match copies: see ucd_planners.arena.agents; b only in a game of two players; settings: those of
     the game; budget: playouts or seconds a move, for planners that have none; games: their number, even for two players, since
-    seats are swapped in pairs; seed: any whole number from 0, from which all random choices follow. Raises ValueError or
-    TypeError, before any game, for anything that cannot be played.
+    seats are swapped in pairs; seed: any whole number from 0, from which all random choices follow; openings: the first moves
+    of each pair of games, none by default. Raises ValueError or TypeError, before any game, for anything that cannot be
+    played.
     """
 
     game: str
@@ -69,6 +82,7 @@ class Match:
     budget: Mapping[str, Any] = field(default_factory=lambda: {"playouts": 1000})
     games: int = 100
     seed: int = 0
+    openings: Openings | None = None
 
     def __post_init__(self) -> None:
         rules = self.rules
@@ -114,7 +128,8 @@ class Match:
         """Returns everything that decides the games: canonical texts of planners, the game with all its settings, the seed."""
         rules = self.rules
         planners = [canonical_player(player, self.budget) for player in self.planners]
-        return {"planners": planners, "game": rules.reference or rules.name, "settings": rules.settings, "seed": self.seed}
+        facts = {"planners": planners, "game": rules.reference or rules.name, "settings": rules.settings, "seed": self.seed}
+        return facts if self.openings is None else {**facts, "openings": self.openings.facts()}
 
     def refuse_processes(self) -> None:
         """Raises ValueError with one sentence if an agent of the match cannot be sent to another process."""
@@ -167,6 +182,10 @@ def play_game(match: Match, number: int, stop: Stop | None = None) -> Game:
     try:
         for side, agent in enumerate(agents):
             agent.begin(rules, seed_of(match.seed, number, side), stop)
+        for action in () if match.openings is None else match.openings.moves(rules, number // 2):
+            line.append((state.player, action))
+            thoughts.append((math.nan, 0))
+            state = state.after(action)
         while not state.over:
             if state.player == CHANCE:
                 line.append((CHANCE, state.outcome(chance)))

@@ -7,11 +7,26 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import ucd_envs
-from ucd_planners.cli import bench, check, games, gtp, kb, match, play, profile, report, reproduce, results, tune
+from ucd_planners.cli import (
+    bench,
+    check,
+    games,
+    gtp,
+    kb,
+    match,
+    play,
+    profile,
+    rate,
+    report,
+    reproduce,
+    results,
+    tournament,
+    tune,
+)
 from ucd_planners.cli.console import game_from, settings_from, usage
 from ucd_planners.cli.ending import ended
 
-COMMANDS = (play, match, gtp, kb, reproduce, results, report, tune, profile, bench, check, games)
+COMMANDS = (play, match, tournament, rate, gtp, kb, reproduce, results, report, tune, profile, bench, check, games)
 """Subcommands in the order of the help. Each has `add(commands)`, which adds its parser and the function that runs it."""
 LONGEST = 400
 """Limit on the characters of a message about arguments."""

@@ -1,0 +1,1 @@
+"""Tournaments, ratings with intervals, and the rated ladder."""
