@@ -85,9 +85,7 @@ def _run(arguments: argparse.Namespace) -> int:
                 for _ in games:
                     advance()
 
-            report = reproduce(
-                chosen, settings, store, jobs, executor, count, played, arguments.force, arguments.quick
-            )
+            report = reproduce(chosen, settings, store, jobs, executor, count, played, arguments.force, arguments.quick)
     if arguments.json:
         print(json.dumps(_object(chosen, report)))
     else:
