@@ -108,6 +108,7 @@ EXPERIMENTS = {
         source="[UCD Table 2]",
         claim="depth mean 0 is about as good as RAVE, depth mean 1 is worse",
         games=200,
+        core_hours=1.0,
         settings=rave_settings,
         draw=draw_rave,
     ),
