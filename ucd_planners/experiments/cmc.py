@@ -106,6 +106,7 @@ EXPERIMENTS = {
         source="[CMC Figure 3]",
         claim="Havannah only, where CMC has 57.0 at prob 35 and B = 0",
         games=400,
+        core_hours=2.2,
         settings=partial(other_settings, "go_v0", {"size": 9}),
         draw=partial(draw, "Go 9x9", "budget"),
     ),

@@ -99,6 +99,7 @@ EXPERIMENTS = {
         source="[UCD Table 1]",
         claim="no setting is clearly better than UCT, and d1 = 2 is worse",
         games=200,
+        core_hours=1.4,
         settings=go_settings,
         draw=draw_go,
     ),
