@@ -100,6 +100,7 @@ def test_every_experiment_has_a_quick_run(name: str, tmp_path: Path) -> None:
     assert took < 60
 
 
+@pytest.mark.slow
 def test_a_longer_run_uses_the_games_of_a_quick_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     experiment, rows = quickly("leftright-readings", tmp_path, 4.0)
     out = capsys.readouterr().out

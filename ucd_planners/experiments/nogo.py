@@ -175,7 +175,6 @@ EXPERIMENTS = {
         source="[NoGo Figure 6]",
         claim="a base wins more games, in a plot that we could not read",
         games=1000,
-        core_hours=0.077,
         settings=knowledge_settings,
         draw=draw_knowledge,
     ),
