@@ -194,7 +194,8 @@ def test_the_source_distribution_has_what_its_tests_need_the_examples_and_the_ch
 def test_the_wheel_has_the_packages_and_nothing_else(distributions: tuple[Path, Path]) -> None:
     with zipfile.ZipFile(distributions[1]) as archive:
         found = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert found == {name for name in files_of("ucd_envs", "ucd_planners") if name.endswith((".py", "py.typed", ".html"))}
+    endings = (".py", "py.typed", ".html", "ladders.json")
+    assert found == {name for name in files_of("ucd_envs", "ucd_planners") if name.endswith(endings)}
 
 
 def test_the_classifiers_agree_with_the_python_that_is_required() -> None:

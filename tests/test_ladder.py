@@ -97,7 +97,7 @@ def test_perfect_play_is_not_below_any_rung(ladder: Ladder) -> None:
 
 
 def test_a_game_without_a_ladder_is_told_which_games_have_one() -> None:
-    with pytest.raises(ValueError, match="has no ladder: there is one of connect_four_v0"):
+    with pytest.raises(ValueError, match=r"has no ladder: there is one of .*connect_four_v0"):
         ladder_of("pig", {})
 
 

@@ -1,4 +1,4 @@
-"""What a store knows of its games beyond their results: the configurations, and the session that added each game."""
+"""Facts of a store about its games, beyond their results: the configurations, and the session that added each game."""
 
 from __future__ import annotations
 

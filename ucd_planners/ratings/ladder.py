@@ -154,9 +154,10 @@ def placed(ladder: Ladder, results: Mapping[int, Sequence[float]]) -> Placed:
     drawn = _interpolated(draw[:, places], logs, draw[:, new])
     fewest, most = np.sort(drawn)[[round(0.025 * DRAWS), round(0.975 * DRAWS) - 1]]
     (own,) = _interpolated(ratings.elo[None, places], logs, ratings.elo[None, new])
-    if math.isinf(ratings.low[new]):
+    points = {score for scores in results.values() for score in scores}
+    if points == {0.0}:
         fewest = -math.inf
-    if math.isinf(ratings.high[new]):
+    if points == {1.0}:
         most = math.inf
     elo, low, high = (float(each[new]) for each in (ratings.elo, ratings.low, ratings.high))
     return Placed(elo, low, high, 10 ** float(own), 10 ** float(fewest), 10 ** float(most))

@@ -1,6 +1,6 @@
 """Openings of tournaments: random ones that a short search calls open, or given ones.
 
-Both games of a pair begin with the same opening, so a pair is balanced whoever is better off in it. A random opening is also
+Both games of a pair begin with the same opening, so a pair is balanced even if the opening is not. A random opening is also
 tried by a short search, since a decided position tells nothing about the players.
 """
 

@@ -26,9 +26,9 @@ STEP = 10
 class Placing:
     """The games of a player against rungs of a ladder.
 
-    agent: a player of a match; budget: for a planner that names none; games: at most so many, an even number from 2; factor:
-    the placing ends when the interval's ends are apart by at most this factor, above 1; store: where games are kept, by
-    default nowhere. Raises ValueError or TypeError, before any game, for what cannot be played.
+    agent: a player of a match; budget: for a planner that names none; games: the most to play, an even number from 2;
+    factor: the placing ends when the interval's ends are apart by at most this factor, above 1; store: where games are kept,
+    by default nowhere. Raises ValueError or TypeError, before any game, for what cannot be played.
     """
 
     ladder: Ladder

@@ -30,7 +30,7 @@ PLIES = 2
 GAMES = 200
 """Games of two neighbouring rungs by default."""
 SHARES = {1_000: 1.0, 10_000: 0.5, 100_000: 0.2}
-"""Share of the games that pairings with so many playouts have, since they take long."""
+"""Share of the games that a pairing has, by the most playouts of its players. Long searches take time."""
 
 
 @dataclass(frozen=True)
