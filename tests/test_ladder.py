@@ -268,6 +268,12 @@ def test_the_strong_opponent_is_the_best_program_of_its_ladder() -> None:
     assert ucd_planners.strong("hex_v0", size=11).playouts == 10_000
 
 
+def test_a_configuration_is_the_same_in_whatever_words() -> None:
+    assert ucd_planners.strong("hex", rows=5, columns=5).name == ucd_planners.strong("hex_v0", size=5).name
+    with pytest.raises(TypeError, match="hex_v0 has no setting 'sise'"):
+        ucd_planners.strong("hex", sise=5)
+
+
 def test_a_game_without_a_ladder_has_no_strong_opponent() -> None:
     with pytest.raises(ValueError, match="has no ladder that says which program is best"):
         ucd_planners.strong("pig")
