@@ -312,7 +312,7 @@ def test_a_step_before_the_reset_is_refused() -> None:
         SeatWrapper(ucd_envs.make("hex")).step(0)
 
 
-@pytest.mark.parametrize("opponent", ["random", middle], ids=str)
+@pytest.mark.parametrize("opponent", ["random", middle], ids=["random", "middle"])
 @pytest.mark.parametrize(
     "kernels",
     [
@@ -348,7 +348,7 @@ def test_a_faulty_game_is_told(kernels: dict[str, Any], opponent: Any) -> None:
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["deepcopy", "pickle"])
-@pytest.mark.parametrize("opponent", ["random", middle, "uct(playouts=6)"], ids=str)
+@pytest.mark.parametrize("opponent", ["random", middle, "uct(playouts=6)"], ids=["random", "middle", "uct"])
 def test_a_copy_goes_on_as_its_original(copied: Callable[[Any], Any], opponent: Any) -> None:
     env = SeatWrapper(FlatWrapper(ucd_envs.make("einstein")), opponent)
     env.reset(seed=3)
@@ -360,7 +360,7 @@ def test_a_copy_goes_on_as_its_original(copied: Callable[[Any], Any], opponent: 
     assert env.clone_state() == twin.clone_state()
 
 
-@pytest.mark.parametrize("opponent", ["random", middle, "uct(playouts=6)"], ids=str)
+@pytest.mark.parametrize("opponent", ["random", middle, "uct(playouts=6)"], ids=["random", "middle", "uct"])
 def test_a_clone_has_the_state_of_its_original_and_draws_of_its_own(opponent: Any) -> None:
     """T10, T13: a view of the same kind, not the raw game; twenty answers on an empty board are not all alike."""
     env = SeatWrapper(FlatWrapper(ucd_envs.make("hex", size=8)), opponent)
