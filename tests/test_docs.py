@@ -96,7 +96,7 @@ def test_a_command_of_a_page_can_be_run(words: tuple[str, ...]) -> None:
     if game is not None:
         make_rules(game, **settings)
     planners = getattr(known, "planner", None) or []
-    for text in [known.a, known.b] if "a" in known else [planners] if isinstance(planners, str) else planners:
+    for text in [known.a, known.b or known.a] if "a" in known else [planners] if isinstance(planners, str) else planners:
         if parse(text)[0] not in AGENTS:
             planner_from(text, playouts=10)
 

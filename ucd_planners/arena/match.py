@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 
@@ -133,8 +133,7 @@ class Ledger:
                 if progress is not None:
                     progress(game)
 
-        if integer("jobs", jobs, 1, 1024) > 1 if executor is None else isinstance(executor, ProcessPoolExecutor):
-            self.match.refuse_processes()
+        integer("jobs", jobs, 1, 1024)
         at_once = max(jobs, EXECUTOR_JOBS) if isinstance(executor, Executor) else jobs
         batches = [Batch(self.match, numbers)] if (numbers := self.missing) else []
         return play_batches(batches, self._keep, at_once, executor, report)

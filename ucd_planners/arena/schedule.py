@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
 
 from ucd_envs.settings import integer
-from ucd_planners.arena.contest import Contest, Game
+from ucd_planners.arena.contest import Contest, Game, Match
 from ucd_planners.arena.store import Store
 from ucd_planners.arena.workers import Workers, workers
 
@@ -27,7 +27,7 @@ def play_matches(
     matches: Sequence[Contest],
     store: Store,
     jobs: int = 1,
-    executor: Executor | None = None,
+    executor: Executor | Workers | None = None,
     progress: Callable[[Contest, list[Game]], None] | None = None,
 ) -> bool:
     """Plays and stores the games of matches that a store lacks. Returns whether all came to their end.
@@ -63,7 +63,12 @@ def play_batches(
 
     Processes are spawned: a program that calls this with jobs > 1 must do so below `if __name__ == "__main__"`. Games
     registered by the program need jobs = 1, or an executor whose workers know them; games given by a reference need neither.
+    Raises ValueError, before any game, for an agent that cannot be sent to them.
     """
+    if jobs > 1 if executor is None else isinstance(executor, ProcessPoolExecutor):
+        for batch in batches:
+            if isinstance(batch.match, Match):
+                batch.match.refuse_processes()
     try:
         with nullcontext(executor) if isinstance(executor, Workers) else workers(executor, jobs) as team:
             _play_on(team, batches, keep, progress)

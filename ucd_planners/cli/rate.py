@@ -9,7 +9,7 @@ from collections import Counter
 from contextlib import nullcontext
 from typing import Any
 
-from ucd_planners.cli.console import progress, rich, table, usage
+from ucd_planners.cli.console import add_workers, progress, rich, table, usage, workers_of
 from ucd_planners.cli.ending import FAILED, STOPPED
 from ucd_planners.cli.tournament import interval
 
@@ -34,7 +34,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--games", type=int, default=200, help="games at most, an even number (default 200)")
     parser.add_argument("--factor", type=float, default=3.0, help="end when the interval's ends are apart by it (default 3)")
     parser.add_argument("--seed", type=int, default=0, help="default 0")
-    parser.add_argument("--jobs", type=int, default=1, help="games at once, in processes (default 1)")
+    add_workers(parser)
     parser.add_argument("--store", metavar="FILE", help="keep the games there, from where the same command goes on")
     parser.add_argument("--build", action="store_true", help="play the games of the ladder of --game, or of all; needs --store")
     parser.add_argument("--ladders", metavar="FILE", help="the file of ladders (default: that of the package)")
@@ -50,7 +50,6 @@ def _run(arguments: argparse.Namespace) -> int:
     with usage():
         rich()
         library()
-        integer("jobs", arguments.jobs, 1, 1024)
         integer("seed", arguments.seed, 0, 2**32 - 1)
         place = _place(arguments)
         if arguments.build:
@@ -87,7 +86,7 @@ def _build(arguments: argparse.Namespace, place: Any) -> int:
         raise ValueError("--build needs --store, where the games are kept")
     chosen = rungs_of(arguments.game, arguments.settings)
     failed: list[Any] = []
-    with Store(arguments.store) as store:
+    with Store(arguments.store) as store, workers_of(arguments) as (jobs, executor):
         for rungs in chosen:
             matches = [match for _, match in rungs.matches(arguments.games, arguments.seed)]
             with progress(sum(len(store.missing(match)) for match in matches), "games") as advance:
@@ -100,7 +99,7 @@ def _build(arguments: argparse.Namespace, place: Any) -> int:
                 ended: list[bool] = []
 
                 def play(matches: Any, count: Any = count, ended: list[bool] = ended, store: Any = store) -> bool:
-                    ended.append(play_matches(matches, store, arguments.jobs, None, count))
+                    ended.append(play_matches(matches, store, jobs, executor, count))
                     return ended[-1]
 
                 ladder = build(rungs, store, arguments.games, arguments.seed, play)
@@ -171,8 +170,8 @@ def _rated(arguments: argparse.Namespace, place: Any, store: Any) -> int:
         ladder = ladder_of(arguments.game, arguments.settings, place)
         budget = {"playouts": arguments.playouts}
         placing = Placing(ladder, arguments.agent, budget, arguments.games, arguments.factor, arguments.seed, store)
-    with progress(arguments.games, "games") as advance:
-        ended = placing.play(arguments.jobs, lambda game: advance())
+    with workers_of(arguments) as (jobs, executor), progress(arguments.games, "games") as advance:
+        ended = placing.play(jobs, lambda game: advance(), executor)
     report = _report(ladder, placing)
     if arguments.json:
         print(json.dumps(report))

@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 from typing import Any
 
-from ucd_planners.cli.console import progress, rich, table, usage
+from ucd_planners.cli.console import add_workers, progress, rich, table, usage, workers_of
 from ucd_planners.cli.ending import FAILED, STOPPED
 
 
@@ -39,7 +39,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--beta", type=float, default=0.05, help="error rate of accepting ELO0 wrongly (default 0.05)")
     parser.add_argument("--power", type=float, metavar="PERCENT", help="only print how many games show such a difference")
     parser.add_argument("--seed", type=int, default=0, help="default 0")
-    parser.add_argument("--jobs", type=int, default=1, help="games at once, in processes (default 1)")
+    add_workers(parser)
     parser.add_argument("--store", metavar="FILE", help="keep the games there (default: nowhere)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
     parser.set_defaults(run=_run)
@@ -82,7 +82,6 @@ def _prepared(arguments: argparse.Namespace) -> tuple[Any, Any, int | None]:
     from ucd_planners.ratings.tournament import Tournament
 
     library()
-    integer("jobs", arguments.jobs, 1, 1024)
     if arguments.game is None:
         raise ValueError("a tournament needs a game: --game")
     players, form = list(arguments.player), arguments.form or "round-robin"
@@ -130,7 +129,7 @@ def _played(arguments: argparse.Namespace, tournament: Any, test: Any, anchor: i
     failures: list[Any] = []
     with usage():
         store = Store(path)
-    with store:
+    with store, workers_of(arguments) as (jobs, executor):
         with usage():
             claim(tournament, store)
         missing = sum(len(store.missing(match)) for match in tournament.matches())
@@ -141,7 +140,7 @@ def _played(arguments: argparse.Namespace, tournament: Any, test: Any, anchor: i
                 for _ in games:
                     advance()
 
-            ended = play(tournament, store, arguments.jobs, count, test)
+            ended = play(tournament, store, jobs, count, test, executor)
         report = _report(tournament, store, test, anchor, failures)
     report["stopped"] = not ended
     if arguments.json:

@@ -12,11 +12,11 @@ from ucd_planners.arena.agents import Player
 from ucd_planners.arena.contest import Contest, Game, Match
 from ucd_planners.arena.schedule import Batch, play_batches
 from ucd_planners.arena.store import Store
+from ucd_planners.arena.workers import Workers, workers
 from ucd_planners.ratings.ladder import Ladder, Placed, narrow, next_rung, placed
 from ucd_planners.ratings.openings import RandomOpenings
 from ucd_planners.ratings.pairs import Pairing
 from ucd_planners.ratings.rungs import PLIES
-from ucd_planners.ratings.schedule import processes
 
 STEP = 10
 """Games between two choices of a rung."""
@@ -74,9 +74,12 @@ class Placing:
         """Returns the number of games that were begun, the failed ones included."""
         return sum(self._tried.values())
 
-    def play(self, jobs: int = 1, progress: Callable[[Game], None] | None = None) -> bool:
-        """Plays until the place is narrow or the games are used up. Returns False if Ctrl-C ended it early."""
-        with processes(jobs) as team:
+    def play(self, jobs: int = 1, progress: Callable[[Game], None] | None = None, executor: Executor | None = None) -> bool:
+        """Plays until the place is narrow or the games are used up. Returns False if Ctrl-C ended it early.
+
+        jobs, executor: as in play_batches.
+        """
+        with workers(executor, jobs) as team:
             while self.tried < self.games:
                 place = next_rung(self.ladder, self.results())
                 begin = self._tried.get(place, 0)
@@ -89,9 +92,7 @@ class Placing:
                     break
         return True
 
-    def _step(
-        self, place: int, numbers: range, jobs: int, team: Executor | None, progress: Callable[[Game], None] | None
-    ) -> bool:
+    def _step(self, place: int, numbers: range, jobs: int, team: Workers, progress: Callable[[Game], None] | None) -> bool:
         """Plays some games against a rung, or takes them from the store."""
         match, games = self.match(place), self._played.setdefault(place, {})
         kept = [] if self.store is None else [game for game in self.store.games(match) if game.number in numbers]

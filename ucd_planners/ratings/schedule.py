@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import replace
 
 from ucd_planners.arena.contest import Contest, Game
 from ucd_planners.arena.schedule import play_matches
 from ucd_planners.arena.store import Store
+from ucd_planners.arena.workers import workers
 from ucd_planners.ratings.sequential import SPRT
 from ucd_planners.ratings.tournament import Tournament
-
-
-@contextmanager
-def processes(jobs: int) -> Iterator[Executor | None]:
-    """Starts `jobs` processes that serve one step after another, if there is more than one; yields None for one job."""
-    if jobs == 1:
-        yield None
-        return
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin) as executor:
-        yield executor
-
-
-def _begin() -> None:
-    """Makes a process ignore Ctrl-C, which its parent handles."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
 
 STEP = 64
 """Games between two looks at a sequential test. Its answer does not depend on them."""
@@ -45,9 +27,9 @@ def play(
 ) -> bool:
     """Plays the games that a store lacks. Returns False if Ctrl-C ended it early.
 
-    test: ends the games of two players soon after it is decided. It looks at pairs in their order, as far as none is missing,
-    so its answer depends neither on workers nor on the games that were under way. A game that failed, with its pair, is
-    passed over. Raises ValueError for a test of more than two players.
+    jobs, executor: as in play_batches; test: ends the games of two players soon after it is decided. It looks at pairs in their
+    order, as far as none is missing, so its answer depends neither on workers nor on the games that were under way. A game that
+    failed, with its pair, is passed over. Raises ValueError for a test of more than two players.
     """
     failed: list[Game] = []
 
@@ -61,7 +43,7 @@ def play(
         return ended or bool(failed)
     if len(tournament.players) != 2:
         raise ValueError(f"a sequential test is between two players, not {len(tournament.players)}")
-    with nullcontext(executor) if executor is not None else processes(jobs) as team:
+    with workers(executor, jobs) as team:
         for games in (*range(STEP, tournament.games, STEP), tournament.games):
             failed.clear()
             part = replace(tournament, games=games)
