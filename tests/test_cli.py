@@ -601,8 +601,8 @@ from ucd_planners import cli
 from ucd_planners.arena import agents, schedule
 signal.signal(signal.SIGINT, signal.default_int_handler)
 learn, obey, ended, looks = schedule.Batch.learn, agents._obey, [], []
-def learn_and_interrupt(batch, games):
-    learn(batch, games)
+def learn_and_interrupt(batch, games, seconds):
+    learn(batch, games, seconds)
     ended.append(batch)
     if len(ended) == {batches}:
         os.kill(os.getpid(), signal.SIGINT)

@@ -170,7 +170,7 @@ def test_the_best_cells_are_tested_together() -> None:
 def test_game_is_short_for_only_game(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
     asked: list[Any] = []
 
-    def noted(chosen: Any, settings: Any, store: Any, jobs: Any, executor: Any, count: Any, played: Any, force: Any) -> Any:
+    def noted(chosen: Any, settings: Any, store: Any, jobs: Any, executor: Any, count: Any, played: Any, *_: Any) -> Any:
         asked.append([dict(each.labels) for each in played])
         raise KeyboardInterrupt
 

@@ -206,12 +206,14 @@ class Store:
         try:
             return self._database.execute(statement, values).fetchall()
         except sqlite3.OperationalError as error:
-            full = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+            full = _code(error) & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
             hint = "; is the disk full? The games that it has are kept" if full else ""
             raise OSError(f"{self.path} cannot be used: {error}{hint}") from None
         except sqlite3.DatabaseError as error:
-            hint = "" if error.sqlite_errorcode != sqlite3.SQLITE_CORRUPT else "; `sqlite3 FILE .recover` may save games"
+            hint = "" if _code(error) != sqlite3.SQLITE_CORRUPT else "; `sqlite3 FILE .recover` may save games"
             raise NotADatabaseError(f"{self.path} cannot be used: {error}{hint}") from None
+        except UnicodeDecodeError:
+            raise NotADatabaseError(f"{self.path} is damaged: a text in it cannot be read") from None
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -227,6 +229,12 @@ class Store:
 
 class NotADatabaseError(OSError):
     """Raised for a file that SQLite cannot read."""
+
+
+def _code(error: sqlite3.Error) -> int:
+    """Returns SQLite's code of an error, 0 for one that Python's module found itself."""
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code
 
 
 def _foreign(path: Path) -> bool:
