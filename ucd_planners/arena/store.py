@@ -109,6 +109,10 @@ class Store:
         rows = self._run(f"SELECT {', '.join(names)} FROM sessions ORDER BY id")
         return [dict(zip(names, row, strict=True)) for row in rows]
 
+    def sessions_of(self, match: Contest) -> dict[int, int]:
+        """Returns the session that added each stored game of a match, by the game's number."""
+        return dict(self._run("SELECT number, session FROM games WHERE configuration = ?", self._key(match)))
+
     def summaries(self) -> list[Summary]:
         """Returns every configuration with its sums, in the order in which they came."""
         totals: dict[int, dict[tuple[int, int], Total]] = {}

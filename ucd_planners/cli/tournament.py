@@ -153,7 +153,6 @@ def _played(arguments: argparse.Namespace, tournament: Any, test: Any, anchor: i
 def _report(tournament: Any, store: Any, test: Any, anchor: int | None, failures: list[Any]) -> dict[str, Any]:
     """Returns the results of a tournament as one object. Infinite bounds are None."""
     from ucd_planners.ratings.elo import METHOD, Scores, rate
-    from ucd_planners.ratings.kept import sessions_of
     from ucd_planners.ratings.pairs import pentanomial
     from ucd_planners.ratings.residuals import residuals
 
@@ -175,7 +174,9 @@ def _report(tournament: Any, store: Any, test: Any, anchor: int | None, failures
         for pairing, each in zip(pairings, scores, strict=True)
     ]
     report["failures"] = dict(Counter(_reason(match, game) for match, game in failures))
-    report["sessions"] = [row._asdict() for row in residuals(pairings, [sessions_of(store, m) for m in tournament.matches()])]
+    report["sessions"] = [
+        row._asdict() for row in residuals(pairings, [store.sessions_of(match) for match in tournament.matches()])
+    ]
     try:
         played = [Scores(pairing.players[0], pairing.players[1], each) for pairing, each in zip(pairings, scores, strict=True)]
         ratings = rate(len(labels), played, anchor)

@@ -18,7 +18,6 @@ from ucd_envs.settings import integer, shown
 from ucd_planners.arena.agents import Player, canonical_player, label
 from ucd_planners.arena.contest import Game, Match
 from ucd_planners.arena.store import Store
-from ucd_planners.ratings.kept import configurations
 from ucd_planners.ratings.openings import GivenOpenings, Openings, RandomOpenings
 from ucd_planners.ratings.pairs import Pairing
 
@@ -126,6 +125,6 @@ def claim(tournament: Tournament, store: Store) -> None:
     A tournament may grow by players and by games; its game, seed, openings and budgets stay.
     """
     kept = {key: tournament.matches()[0].facts()[key] for key in ("game", "settings", "openings")}
-    for text in configurations(store):
-        if {key: text.get(key) for key in kept} != kept:
+    for summary in store.summaries():
+        if {key: summary.about.get(key) for key in kept} != kept:
             raise ValueError(f"{store.path} holds games of another tournament or match: name another store")
