@@ -503,7 +503,15 @@ def test_a_table_gives_way_to_one_with_as_many_games_in_each_row(old: str | None
 KEPT = Path(__file__).parent.parent / "docs" / "results"
 PARTIAL = tuple(bhrf.EXPERIMENTS)
 """Experiments of which a part is kept, which the same command goes on from."""
-WHOLE = (*ucd.EXPERIMENTS, *ucd_go.EXPERIMENTS, *cmc.EXPERIMENTS, "ucd-ggp", "ucd-ggp-best", *nogo.EXPERIMENTS)
+WHOLE = (
+    *ucd.EXPERIMENTS,
+    *ucd_go.EXPERIMENTS,
+    *cmc.EXPERIMENTS,
+    "ucd-ggp",
+    "ucd-ggp-best",
+    "playouts-equivalent",
+    *nogo.EXPERIMENTS,
+)
 """Experiments whose whole runs are kept."""
 
 
@@ -542,8 +550,25 @@ def test_the_kept_results_of_leftright_are_as_in_the_paper() -> None:
     [
         (
             "ucd",
-            (*ucd.EXPERIMENTS, *ucd_go.EXPERIMENTS, "ucd-ggp", "ucd-ggp-best"),
-            {"0.2", "0.3", "0.4", "0.6", "5.5", "56.0", "61.8", "63.5", "81.5", "121.7", "41.1"},
+            (*ucd.EXPERIMENTS, *ucd_go.EXPERIMENTS, "ucd-ggp", "ucd-ggp-best", "playouts-equivalent"),
+            {
+                "0.2",
+                "0.3",
+                "0.4",
+                "0.6",
+                "5.5",
+                "56.0",
+                "61.8",
+                "63.5",
+                "81.5",
+                "121.7",
+                "41.1",
+                "0.1",
+                "3.5",
+                "10.4",
+                "62.3",
+                "77.8",
+            },
             30,
         ),
         ("cmc", tuple(cmc.EXPERIMENTS), {"0.3", "54.0", "56.0", "94.0"}, 18),

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from ucd_planners.arena.match import Game, Match
 from ucd_planners.experiments import picture
-from ucd_planners.experiments.experiment import Experiment, Row, Setting, measured
+from ucd_planners.experiments.experiment import Experiment, Row, Setting
+from ucd_planners.experiments.ucd_ggp import won
 from ucd_planners.notation import planner_from
 
 TIMES = ("1", "1.25", "1.5", "2", "3")
@@ -68,9 +69,11 @@ def settings(games: int, seed: int) -> list[Setting]:
 def with_links(setting: Setting, games: Sequence[Game]) -> Row:
     """Returns the row of a match, with the share of a search's playouts that found a known position by a new edge, in percent.
 
-    It is the mean over the positions of some games, each searched with the match's budget.
+    The share is the mean over the positions of some games, each searched with the match's budget. A game is won by the higher
+    payoff, since CrissCross pays the loser too and so two equal players get more than half.
     """
-    row = measured(setting, games)
+    row = won(setting, games)
+    del row["mean_payoff"]
     row["links"] = None
     match = setting.match
     if games and setting.labels["planner"] in SHARING:
@@ -140,7 +143,7 @@ EXPERIMENTS = {
         source="(no paper)",
         claim="none",
         games=2000,
-        core_hours=1.9,
+        core_hours=1.6,
         settings=settings,
         draw=draw,
         measure=with_links,
