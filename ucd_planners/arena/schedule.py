@@ -66,9 +66,9 @@ def play_batches(
     Raises ValueError, before any game, for an agent that cannot be sent to them.
     """
     if jobs > 1 if executor is None else isinstance(executor, ProcessPoolExecutor):
-        for batch in batches:
-            if isinstance(batch.match, Match):
-                batch.match.refuse_processes()
+        for match in {id(batch.match): batch.match for batch in batches}.values():
+            if isinstance(match, Match):
+                match.refuse_processes()
     try:
         with nullcontext(executor) if isinstance(executor, Workers) else workers(executor, jobs) as team:
             _play_on(team, batches, keep, progress)

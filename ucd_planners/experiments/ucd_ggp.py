@@ -197,10 +197,7 @@ def draw(rows: Sequence[Row]) -> Any:
     for axis, panel in zip(axes, panels, strict=True):
         these = [row for table, cells in tables.items() if table[:2] == panel for row in cells]
         marked = [{**row, "cell": f"{row['d1']} {row['d2']} {row['d3']}"} for row in these]
-        picture.lines(axis, marked, "cell", places, "reading", "o")
-        picture.paper(axis, marked, "cell", places)
-        picture.level(axis, 50.0, "UCT", "--")
-        axis.tick_params(axis="x", rotation=90)
+        _draw_cells(axis, marked, places)
     picture.legend(figure)
     return figure
 
@@ -211,12 +208,17 @@ def draw_best(rows: Sequence[Row]) -> Any:
     figure.set_size_inches(9, 6)  # names of cells are long
     marked = [{**row, "cell": f"{row['game'].replace('_', ' ')} {cell_name(row)}"} for row in rows]
     places = list(dict.fromkeys(row["cell"] for row in marked))
-    picture.lines(axis, marked, "cell", places, "reading", "o")
-    picture.paper(axis, marked, "cell", places)
-    picture.level(axis, 50.0, "UCT", "--")
-    axis.tick_params(axis="x", rotation=90)
+    _draw_cells(axis, marked, places)
     picture.legend(figure)
     return figure
+
+
+def _draw_cells(axis: Any, rows: Sequence[Row], places: Sequence[str]) -> None:
+    """Draws points of both readings over the labels of column `cell`, the paper's figures, and the level of UCT."""
+    picture.lines(axis, rows, "cell", places, "reading", "o")
+    picture.paper(axis, rows, "cell", places)
+    picture.level(axis, 50.0, "UCT", "--")
+    axis.tick_params(axis="x", rotation=90)
 
 
 SHOWN = ("(0, 0, 0)", "(1, 0, 0)", "(1, 0, 1)", "(0, 1, 2)", "(2, 1, 2)")
