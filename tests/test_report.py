@@ -13,9 +13,11 @@ import pytest
 from ucd_planners.arena.match import Game, Match
 from ucd_planners.arena.store import Store
 from ucd_planners.cli import main
+from ucd_planners.strong import ladders
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "docs" / "results"
+LADDERS = ladders()
 VOID = {"meta", "link", "br", "img", "use", "path", "circle", "rect"}
 
 
@@ -68,8 +70,37 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_every_kept_table_is_on_the_page(kept: str) -> None:
     names = {path.stem for path in KEPT.glob("*.csv")}
-    assert {text for tag, text in Reader(kept).texts if tag == "h2"} == names
-    assert kept.count("<figure") == len(names)
+    assert {text for tag, text in Reader(kept).texts if tag == "h2"} == {*names, "ladders"}
+    assert kept.count("<figure") == len(names) + 1
+
+
+def test_every_ladder_is_on_the_page(kept: str) -> None:
+    """With the games and the rating of a rung as the file has them."""
+    start = kept.index('<section id="ladders">')
+    section = kept[start : kept.index("</section>", start)]
+    assert [text for tag, text in Reader(section).texts if tag == "h3"] == list(LADDERS)
+    for row in LADDERS.values():
+        rung = row["players"][1]
+        low, high = rung["interval"]
+        cells = f'>{rung["player"]}</td><td class="number">{rung["elo"]:.0f}</td>'
+        assert f'{cells}<td class="number">{low:.0f} to {"inf" if high is None else f"{high:.0f}"}</td>' in section
+
+
+@pytest.mark.parametrize("content", [None, "a text", "[]", '{"hex": {}}', '{"hex": {"players": 5}}'])
+def test_a_file_of_no_ladders_is_said_so(content: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy(KEPT / "nogo.csv", tmp_path)
+    path = tmp_path / "own.json"
+    if content is not None:
+        path.write_text(content)
+    command = ["report", "--folder", str(tmp_path), "--output", str(tmp_path / "report.html"), "--ladders", str(path)]
+    assert main(command) == 2
+    assert capsys.readouterr().err == f"ucd: {path} is no file of ladders\n"
+
+
+def test_without_ladders_there_is_no_section_of_them(tmp_path: Path) -> None:
+    shutil.copy(KEPT / "nogo.csv", tmp_path)
+    (tmp_path / "own.json").write_text("{}")
+    assert "ladders" not in report(tmp_path, tmp_path / "report.html", "--ladders", str(tmp_path / "own.json"))
 
 
 def test_every_line_of_a_table_is_on_the_page(kept: str) -> None:
@@ -91,7 +122,7 @@ def test_the_page_is_whole_html_whose_links_stay_in_it(kept: str) -> None:
 
 
 def test_the_page_is_small(kept: str) -> None:
-    assert len(kept.encode()) < 1_500_000
+    assert len(kept.encode()) < 3_000_000
 
 
 def test_the_page_depends_on_nothing_but_the_folder(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ PIXELS = 1.6
 """Width of a percent in a table's bars."""
 BOUNDS = ("interval_low", "interval_high")
 STORE = "store of games"
+LADDERS = "ladders"
 
 
 @dataclass(frozen=True)
@@ -76,21 +78,25 @@ def add(commands: Any) -> None:
         allow_abbrev=False,
         help="writes one page of all results in a folder",
         description="Writes one HTML page, which needs no network, of the tables of experiments (NAME.csv) and the stores of "
-        "games (.sqlite) in a folder: tables with intervals, pictures, and pairs of players. The folder stays as it is.",
+        "games (.sqlite) in a folder: tables with intervals, pictures, and pairs of players; at its end the rated ladders. The "
+        "folder stays as it is.",
         epilog="example: ucd report --folder results --output report.html",
     )
     parser.add_argument("--folder", default="results", help="where the results are (default results)")
     parser.add_argument("--output", default="report.html", metavar="PATH", help="default report.html")
     parser.add_argument("--title", default="Results", help="the page's title (default Results)")
+    parser.add_argument("--ladders", metavar="FILE", help="the file of ladders (default: that of the package)")
     parser.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
     from ucd_planners import files
+    from ucd_planners.strong import PLACE
 
     with usage():
         jinja2 = library()
         sections = sections_of(Path(arguments.folder))
+        sections += ladder_sections(PLACE if arguments.ladders is None else Path(arguments.ladders))
     page = page_of(jinja2, arguments.title, sections)
     files.save(Path(arguments.output), lambda part: part.write_text(page, encoding="utf-8"))
     print(f"{arguments.output}: {len(sections)} result{'s' * (len(sections) != 1)}, {len(page.encode()) / 1000:,.0f} kB")
@@ -135,6 +141,47 @@ def sections_of(folder: Path) -> list[Section]:
     if not sections:
         raise ValueError(f"the folder {folder} has no results: no table (.csv) and no store (.sqlite)")
     return sections
+
+
+def ladder_sections(path: Path) -> list[Section]:
+    """Returns a section with all ladders of a file, none for an empty file. Raises ValueError for any other file."""
+    from ucd_planners.experiments import picture
+    from ucd_planners.strong import ladders
+
+    try:
+        kept = ladders(path)
+        tables = [_ladder(name, row) for name, row in kept.items()]
+        rungs = {name: [player for player in row["players"] if player["playouts"] is not None] for name, row in kept.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise ValueError(f"{path} is no file of ladders") from None
+    if not tables:
+        return []
+    lines = [
+        "Elo of UCT with 1 to 100,000 playouts a move, of programs and of perfect play, where UCT with 1 playout has 0. "
+        "Bradley-Terry, 95% intervals from cluster-robust errors with the pair of games as cluster."
+    ]
+    return [Section(LADDERS, f"{len(tables)} games", lines, tables, _svg(picture.ladders(rungs), LADDERS))]
+
+
+def _ladder(name: str, row: dict[str, Any]) -> Table:
+    """Returns a ladder's table, the strongest player first."""
+    games = [0] * len(row["players"])
+    for one, other, counts in row["results"]:
+        games[one] += 2 * sum(counts)
+        games[other] += 2 * sum(counts)
+    ranked = sorted(zip(row["players"], games, strict=True), key=lambda pair: -_elo(pair[0]["elo"], math.inf))
+    columns = [Column("player", "planner"), *(Column(title, "number") for title in ("Elo", "95% interval", "games"))]
+    rows = []
+    for player, played in ranked:
+        low, high = player["interval"]
+        elo, ends = _elo(player["elo"], math.inf), (_elo(low, -math.inf), _elo(high, math.inf))
+        rows.append([player["player"], f"{elo:.0f}", f"{ends[0]:.0f} to {ends[1]:.0f}", f"{played:,}"])
+    return Table(name, columns, rows)
+
+
+def _elo(value: float | None, infinite: float) -> float:
+    """Returns a rating of a file, where None stands for an infinite one."""
+    return infinite if value is None else value
 
 
 def _experiment(experiment: Experiment, path: Path) -> Section:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +167,37 @@ def scores(rows: Sequence[dict[str, Any]], title: str) -> Any:
         xlim=(-2, 102), xlabel="percent of a, with its 95% interval", title=f"{title}: {rows[0]['game']}" if one_game else title
     )
     axis.grid(alpha=0.3, axis="x")
+    return figure
+
+
+def ladders(rungs: Mapping[str, Sequence[dict[str, Any]]]) -> Any:
+    """Returns a figure with a line for each game: Elo over playouts, with 95% intervals.
+
+    rungs: by game, the players of its ladder that have `playouts`, with `elo` and `interval`, whose ends may be None.
+    """
+    figure = library().figure.Figure(figsize=(10, 6), layout="constrained")
+    axis = figure.subplots()
+    shift = 0.012
+    for place, (name, players) in enumerate(rungs.items()):
+        apart = 10 ** (shift * (place - (len(rungs) - 1) / 2))  # so that bars do not overlap
+        ends = [[player["elo"] if end is None else end for end in player["interval"]] for player in players]
+        axis.errorbar(
+            [player["playouts"] * apart for player in players],
+            [player["elo"] for player in players],
+            [
+                [player["elo"] - low for player, (low, _) in zip(players, ends, strict=True)],
+                [high - player["elo"] for player, (_, high) in zip(players, ends, strict=True)],
+            ],
+            fmt="o-" if place < 10 else "o--",
+            color=f"C{place % 10}",
+            capsize=2,
+            markersize=3,
+            linewidth=1,
+            label=name,
+        )
+    axis.set(xscale="log", xlabel="playouts of UCT a move", ylabel="Elo (bars: 95% intervals where they are finite)")
+    axis.grid(alpha=0.3)
+    axis.legend(fontsize="x-small")
     return figure
 
 
