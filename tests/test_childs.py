@@ -105,7 +105,7 @@ def test_trees_are_those_of_their_labels() -> None:
 
 
 def test_all_or_fewer_searches_go_on_to_the_end() -> None:
-    for name, last in (("childs-trees", 10), ("childs-trees-whole", 200)):
+    for name, last in (("childs-trees", 5), ("childs-trees-whole", 200)):
         runs = {setting.match.runs for setting in experiment_named(name).settings(2, 0)}
         assert [(found[0], found[-1]) for found in runs] == [(200, last)]
 

@@ -20,7 +20,7 @@ from ucd_planners.intervals import mean_interval, sample_error
 
 OPTIONS = f"c={math.sqrt(2)!r},expand=all,final_move=mean"
 PLAYOUTS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
-FEWER = (200,) * 7 + (50,) * 3 + (10,) * 3
+FEWER = (200,) * 7 + (20,) * 3 + (5,) * 3
 """Searches of a tree that go on to each number of playouts, so that all settings take hours instead of days."""
 WHOLE = (200,) * len(PLAYOUTS)
 BINARY = {"branching": 2, "depth": 20}
