@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import platform
 import signal
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +21,9 @@ import pytest
 import ucd_envs
 from ucd_planners.arena import store as storage
 from ucd_planners.arena.match import Game, Match
+from ucd_planners.arena.origin import here
 from ucd_planners.arena.store import Store
+from ucd_planners.arena.workers import play_batch
 
 MATCH = Match("hex", "uct(c=0.3)", "ucd", {"size": 3}, {"playouts": 20}, games=10, seed=5)
 SOLO = Match("leftright", "uct(c=0.3)", None, {"steps": 5}, {"playouts": 20}, games=5, seed=5)
@@ -182,7 +187,8 @@ def test_a_session_tells_the_versions(store: Store) -> None:
 
 def test_a_session_names_no_host(store: Store) -> None:
     store.append(MATCH, [game(0)])
-    assert store.sessions()[0]["platform"] == f"{platform.system()} {platform.machine()}"
+    assert store.sessions()[0]["platform"] == f"{platform.system()} {platform.machine()}, process {os.getpid()}"
+    assert platform.node() not in str(store.sessions())
 
 
 def test_reading_makes_no_session(store: Store) -> None:
@@ -198,12 +204,31 @@ def test_every_opening_that_adds_is_a_session(store: Store, path: Path) -> None:
         assert [session["id"] for session in again.sessions()] == [1, 2]
 
 
+def test_a_worker_process_is_a_session_of_its_own(store: Store) -> None:
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        away = pool.submit(play_batch, MATCH, [0, 1]).result()
+    store.append(MATCH, [*away, *play_batch(MATCH, [2]), game(3)])
+    assert store.sessions_of(MATCH) == {0: 1, 1: 1, 2: 2, 3: 2}
+    one, other = (session["platform"].rpartition(" ")[2] for session in store.sessions())
+    assert (one != other, other) == (True, str(os.getpid()))
+
+
+def test_games_of_two_workers_are_told_apart(store: Store) -> None:
+    one, other = (here()._replace(token=token, platform=f"Linux, process {place}") for place, token in enumerate("ab"))
+    store.append(MATCH, [replace(game(0), origin=one), replace(game(1), origin=other)])
+    store.append(MATCH, [replace(game(2), origin=one)])
+    assert store.sessions_of(MATCH) == {0: 1, 1: 2, 2: 1}
+    assert [session["platform"] for session in store.sessions()] == ["Linux, process 0", "Linux, process 1"]
+
+
 # Other processes.
 
 ADDING = """
 import sys
 from ucd_planners.arena.match import Game, Match
+from ucd_planners.arena.origin import here
 from ucd_planners.arena.store import Store
+from ucd_planners.arena.workers import play_batch
 match = Match("hex", "uct(c=0.3)", "ucd", {"size": 3}, {"playouts": 20}, games=1000, seed=5)
 with Store(sys.argv[1]) as store:
     for number in range(*map(int, sys.argv[2:])):

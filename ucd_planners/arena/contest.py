@@ -31,6 +31,7 @@ from ucd_planners.arena.agents import (
     refuse_unpicklable,
     seed_of,
 )
+from ucd_planners.arena.origin import Origin
 
 
 class Contest(Protocol):
@@ -160,6 +161,8 @@ class Game:
     """Reason for a missing result: which agent (a or b) failed, and how. Empty for a finished game."""
     thoughts: tuple[tuple[float, int], ...] = field(default=(), repr=False, compare=False)
     """The mover's value and the playouts of each move. A match's result does not keep them."""
+    origin: Origin | None = field(default=None, repr=False, compare=False)
+    """The process that played it, where workers play; None for this one."""
 
     @property
     def payoff(self) -> float:

@@ -10,13 +10,11 @@ end of the process, and several processes may add to one file.
 from __future__ import annotations
 
 import json
-import platform
 import sqlite3
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -26,6 +24,7 @@ import numpy as np
 
 import ucd_envs
 from ucd_planners.arena.contest import Contest, Game
+from ucd_planners.arena.origin import Origin, here
 from ucd_planners.arena.summary import Summary, Total
 from ucd_planners.arena.tables import BEFORE, LAYOUT, MARK, STEP, TABLES, sums
 
@@ -47,7 +46,7 @@ class Store:
         self.path = Path(path)
         self.reading = reading
         self.began = datetime.now(UTC).isoformat(timespec="seconds")
-        self._session: int | None = None
+        self._sessions: dict[Origin, int] = {}
         if reading and not self.path.is_file():
             raise ValueError(f"there is no store {self.path}")
         if _foreign(self.path):
@@ -67,14 +66,17 @@ class Store:
 
         A game that failed is no result. It is left out, so that its number is still missing.
         """
-        rows = [_row(game) for game in games if not game.failure]
+        rows = [(game.origin or here(), _row(game)) for game in games if not game.failure]
+        sessions = dict(self._sessions)
         with self._transaction():
             self._run("INSERT OR IGNORE INTO configurations (text) VALUES (?)", configuration(match))
-            session = self._begun() if self._session is None else self._session
             key = self._key(match)
-            for row in rows:
-                self._run("INSERT OR IGNORE INTO games VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", key, row[0], session, *row[1:])
-        self._session = session
+            for origin, row in rows:
+                if origin not in sessions:
+                    sessions[origin] = self._begun(origin)
+                own = key, row[0], sessions[origin]
+                self._run("INSERT OR IGNORE INTO games VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", *own, *row[1:])
+        self._sessions = sessions
 
     def games(self, match: Contest) -> list[Game]:
         """Returns the stored games of a match, by number."""
@@ -104,7 +106,10 @@ class Store:
                 raise ValueError(f"{self.path} holds games of another match, or of another version: name another store")
 
     def sessions(self) -> list[dict[str, Any]]:
-        """Returns when games were added, and the versions of Python, numpy and numba and the kind of machine."""
+        """Returns the sessions of workers: when each began, its versions of Python, numpy and numba, and its kind of machine.
+
+        Every process that has added games since a store was opened is a session.
+        """
         names = ("id", "began", "python", "numpy", "numba", "platform")
         rows = self._run(f"SELECT {', '.join(names)} FROM sessions ORDER BY id")
         return [dict(zip(names, row, strict=True)) for row in rows]
@@ -198,10 +203,9 @@ class Store:
         rows = self._run("SELECT id FROM configurations WHERE text = ?", configuration(match))
         return rows[0][0] if rows else None
 
-    def _begun(self) -> int:
-        """Returns a new row for this session."""
-        versions = (platform.python_version(), version("numpy"), version("numba"), f"{platform.system()} {platform.machine()}")
-        row = (self.began, *versions)
+    def _begun(self, origin: Origin) -> int:
+        """Returns a new row for a session."""
+        row = (self.began, *origin[1:])
         self._run("INSERT INTO sessions (began, python, numpy, numba, platform) VALUES (?, ?, ?, ?, ?)", *row)
         return int(self._run("SELECT last_insert_rowid()")[0][0])
 

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from multiprocessing.util import Finalize
 from typing import Any
 
@@ -17,6 +18,7 @@ from ucd_envs.rng import seeded
 from ucd_planners.arena.agents import Agent, PlannerAgent, Stop, StoppedError, agent_from, label
 from ucd_planners.arena.contest import Contest, Game, Match, open_into
 from ucd_planners.arena.executors import Cluster
+from ucd_planners.arena.origin import here
 
 AHEAD = 2
 """Number of batches that each worker has at once, so that none waits for its next one."""
@@ -135,7 +137,7 @@ def play_batch(match: Contest, numbers: Sequence[int]) -> list[Game]:
         for number in numbers:
             if stop is not None and stop.is_set():
                 break
-            games.append(match.play(number, stop))
+            games.append(replace(match.play(number, stop), origin=here()))
     return games
 
 

@@ -256,7 +256,7 @@ def _show(report: dict[str, Any]) -> None:
         print(f"fewer than 90% of the games are distinct in {few} pairings: the intervals are too narrow")
     for row in report["sessions"]:
         if row["odd"]:
-            print(f"session {row['session']} does not fit: {row['pairs']} pairs, chance {row['probability']:.1g}")
+            print(f"session {row['session']}, a worker, does not fit: {row['pairs']} pairs, chance {row['probability']:.1g}")
     if report["failures"]:
         print(f"failed, and counted for nobody: {sum(report['failures'].values())} games")
         for reason, count in report["failures"].items():

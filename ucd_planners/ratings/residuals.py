@@ -1,6 +1,6 @@
 """Residuals of sessions: whether the results that one session added to a store fit those of the others.
 
-A session is one run of a command, on one machine. Its results in a pairing are compared with the mean of all in that pairing.
+A session is one worker in one run of a command. Its results in a pairing are compared with the mean of all in that pairing.
 """
 
 from __future__ import annotations
