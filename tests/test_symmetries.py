@@ -141,7 +141,7 @@ def test_samples_are_mapped_by_symmetries_of_their_own() -> None:
     images = {(one.tobytes(), other.tobytes()) for one, other in (named.image(s, seen, policy) for s in range(8))}
     assert len(images) == 8
     observations, policies = np.stack([seen] * 200), np.stack([policy] * 200)
-    found = named.augmented(observations, policies, np.random.default_rng(3))
+    found = named.augmented(np.random.default_rng(3), observations, policies)
     assert {(one.tobytes(), other.tobytes()) for one, other in zip(*found, strict=True)} == images
     assert found[0].dtype == np.int8
     assert found[1].dtype == np.float32
@@ -165,17 +165,17 @@ def test_many_observations_have_images_at_once() -> None:
 @pytest.mark.parametrize(
     ("observation", "policy", "message"),
     [
-        (np.zeros((1, 3, 3, 2)), np.zeros((1, 8)), r"of 9 actions, not the shapes \(1, 3, 3, 2\) and \(1, 8\)"),
+        (np.zeros((1, 3, 3, 2)), np.zeros((1, 8)), r"of 9 actions, not shapes \(1, 3, 3, 2\), \(1, 8\)"),
         (np.zeros((1, 3, 4, 2)), np.zeros((1, 9)), "expected observations of 18 entries"),
-        (np.zeros((2, 3, 3, 2)), np.zeros((1, 9)), "not those of as many observations and policies"),
-        (np.zeros((3, 3, 2)), np.zeros(9), "not those of as many observations and policies"),
+        (np.zeros((2, 3, 3, 2)), np.zeros((1, 9)), "need a row for each sample"),
+        (np.zeros((3, 3, 2)), np.zeros(9), "need a row for each sample"),
     ],
 )
 def test_samples_of_other_shapes_are_refused(observation: np.ndarray, policy: np.ndarray, message: str) -> None:
     named = make_rules("tic_tac_toe").symmetries
     assert named is not None
     with pytest.raises(ValueError, match=message):
-        named.augmented(observation, policy, np.random.default_rng(1))
+        named.augmented(np.random.default_rng(1), observation, policy)
 
 
 def test_an_unknown_symmetry_and_one_without_observations_are_refused() -> None:

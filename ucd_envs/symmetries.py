@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,48 +44,48 @@ class Symmetries(NamedTuple):
     """Image of each entry of a flat observation: [symmetries, rows * columns * planes] int32. None where samples are not
     mapped."""
 
-    def image(self, symmetry: int, observation: np.ndarray, policy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the images of observations and policies, or masks, under one symmetry: fresh arrays of the same shapes.
+    def image(self, symmetry: int, observation: np.ndarray, *policies: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Returns the images of observations and of any policies or masks under one symmetry: fresh arrays of the same shapes.
 
         Raises ValueError for another symmetry than 0 ... symmetries - 1, other shapes and a game without images of entries.
         """
-        entries, actions = self._maps(observation, policy)
-        if not 0 <= symmetry < len(actions):
-            raise ValueError(f"the symmetry must be 0 to {len(actions) - 1}, not {symmetry}")
-        whole, chances = (np.empty(given.shape, given.dtype) for given in (observation, policy))
-        _flat(whole)[..., entries[symmetry]] = _flat(observation)
-        chances[..., actions[symmetry]] = policy
-        return whole, chances
+        self._check(observation, policies)
+        if not 0 <= symmetry < len(self.actions):
+            raise ValueError(f"the symmetry must be 0 to {len(self.actions) - 1}, not {symmetry}")
+        images = tuple(np.empty(given.shape, given.dtype) for given in (observation, *policies))
+        _flat(images[0])[..., self.entries[symmetry]] = _flat(observation)  # type: ignore[index]
+        for image, policy in zip(images[1:], policies, strict=True):
+            image[..., self.actions[symmetry]] = policy
+        return images
 
-    def augmented(
-        self, observations: np.ndarray, policies: np.ndarray, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def augmented(self, rng: np.random.Generator, observations: np.ndarray, *policies: np.ndarray) -> tuple[np.ndarray, ...]:
         """Returns samples, each mapped by a symmetry of its own that is drawn uniformly: fresh arrays of the same shapes.
 
-        observations: [samples, rows, columns, planes]; policies: [samples, actions]. Raises as `image` does.
+        observations: [samples, rows, columns, planes]; policies: any of [samples, actions], mapped together. Raises as `image`
+        does.
         """
-        entries, actions = self._maps(observations, policies)
-        if observations.ndim != 4 or policies.ndim != 2 or len(observations) != len(policies):
-            raise ValueError(
-                f"shapes {observations.shape} and {policies.shape} are not those of as many observations and policies"
-            )
-        drawn = rng.integers(len(actions), size=len(policies))
-        whole, chances = (np.empty(given.shape, given.dtype) for given in (observations, policies))
-        np.put_along_axis(_flat(whole), entries[drawn], _flat(observations), axis=1)
-        np.put_along_axis(chances, actions[drawn], policies, axis=1)
-        return whole, chances
+        self._check(observations, policies)
+        shapes = [given.shape for given in (observations, *policies)]
+        if observations.ndim != 4 or any(len(shape) != 2 or shape[0] != shapes[0][0] for shape in shapes[1:]):
+            raise ValueError(f"observations and policies need a row for each sample, not the shapes {shapes}")
+        drawn = rng.integers(len(self.actions), size=len(observations))
+        images = tuple(np.empty(given.shape, given.dtype) for given in (observations, *policies))
+        np.put_along_axis(_flat(images[0]), self.entries[drawn].astype(np.int64), _flat(observations), axis=1)  # type: ignore[index]
+        for image, policy in zip(images[1:], policies, strict=True):
+            np.put_along_axis(image, self.actions[drawn].astype(np.int64), policy, axis=1)
+        return images
 
-    def _maps(self, observations: np.ndarray, policies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the images of entries and of actions as indices."""
+    def _check(self, observation: np.ndarray, policies: Sequence[np.ndarray]) -> None:
+        """Raises ValueError where observations or policies do not have the game's sizes."""
         if self.entries is None:
             raise ValueError("the game's symmetries say nothing of observations: entries are missing")
-        sizes = math.prod(observations.shape[-3:]), policies.shape[-1]
-        if sizes != (self.entries.shape[1], self.actions.shape[1]) or observations.ndim < 3:
+        wanted, actions = self.entries.shape[1], self.actions.shape[1]
+        wrong = observation.ndim < 3 or math.prod(observation.shape[-3:]) != wanted
+        if wrong or any(policy.shape[-1:] != (actions,) for policy in policies):
+            shapes = ", ".join(str(given.shape) for given in (observation, *policies))
             raise ValueError(
-                f"expected observations of {self.entries.shape[1]} entries and policies of {self.actions.shape[1]} actions, "
-                f"not the shapes {observations.shape} and {policies.shape}"
+                f"expected observations of {wanted} entries and policies of {actions} actions, not shapes {shapes}"
             )
-        return self.entries.astype(np.int64), self.actions.astype(np.int64)
 
 
 def _flat(observations: np.ndarray) -> np.ndarray:

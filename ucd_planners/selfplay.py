@@ -1,0 +1,271 @@
+"""Self-play: many games of a planner against itself, side by side, as episodes for learning."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from ucd_envs.bindings import bound
+from ucd_envs.kernels import compiled
+from ucd_envs.registry import make_rules
+from ucd_envs.rng import seeded, unforeseen
+from ucd_envs.rules import Rules
+from ucd_envs.settings import integer, real, shown
+from ucd_planners.episodes import Episode, Episodes
+from ucd_planners.notation import planner_from
+from ucd_planners.planner import Planner
+from ucd_planners.pool import Pool
+from ucd_planners.search.interface import DONE
+from ucd_planners.steps import BROKEN, ENDED, FULL, GAME, OBSERVER, PLAY_EACH, READY, STYLE, play_each
+
+RULES_OF = ("visits", "mean", "lower_bound")
+"""Final rules by their numbers in compiled code."""
+MOST_GAMES, MOST_THREADS = 2**16, 1024
+FIRST_ROWS = 64
+"""Moves for which a game has room at first."""
+SHORT, LONG = 0.05, 0.2
+"""Seconds between which a compiled call is to last: shorter ones cost Python's time, longer ones keep Ctrl-C waiting."""
+
+
+class SelfPlay:
+    """Games of a planner against itself, many side by side.
+
+        selfplay = SelfPlay(uct(playouts=200), "hex_v0", size=7, games=256, seed=7)
+        for episode in selfplay.play(10_000):
+            ...                                        # episode.observations, policies, values, moves, payoffs
+
+    Game k depends on the seed and k alone: neither on `games` and `threads` nor on how many were asked for at once. Each move
+    is searched afresh with the planner's budget. The first moves are drawn with probabilities proportional to
+    visits**(1 / temperature), for games that differ, and later ones are the planner's own choice.
+
+    planner: a Planner or its text, such as "uct(playouts=200)", with a budget in playouts; it stays as it was. game: a name,
+    with its settings as further options, or Rules. games: those side by side, 1 to 65,536. seed: of all games; by default an
+    unforeseeable one. temperature: above 0. sampled_moves: moves of a game, both players' together, that are drawn; 0 for none.
+    threads: those that play, 1 to 1024.
+
+    Games of one player and games with chance are played as well. Raises TypeError or ValueError for other parameters, a planner
+    that does not serve the game, one with a budget in seconds, workers, stop_early, progress, knowledge or groups of moves, and
+    a game of Python.
+    """
+
+    def __init__(
+        self,
+        planner: Planner | str,
+        game: Rules | str,
+        *,
+        games: int = 256,
+        seed: int | None = None,
+        temperature: float = 1.0,
+        sampled_moves: int = 30,
+        threads: int = 1,
+        **settings: Any,
+    ) -> None:
+        self.games = integer("games", games, 1, MOST_GAMES)
+        self.threads = integer("threads", threads, 1, MOST_THREADS)
+        self.sampled_moves = integer("sampled_moves", sampled_moves, 0, 2**31)
+        if not 0 < real("temperature", temperature) < math.inf:
+            raise ValueError(f"temperature must be a finite number above 0, not {temperature!r}")
+        self.temperature = float(temperature)
+        self.planner = planner_from(planner) if isinstance(planner, str) else planner
+        if not isinstance(self.planner, Planner):
+            raise TypeError(f"expected a planner such as uct(playouts=200), or its text, not {shown(planner)}")
+        if isinstance(game, Rules) and settings:
+            raise TypeError(f"settings go with the name of a game: {game} has its own")
+        self.rules = game if isinstance(game, Rules) else make_rules(game, **settings)
+        if self.planner.playouts is None:
+            raise ValueError("self-play needs a planner with a budget in playouts, such as uct(playouts=200)")
+        if self.planner.groups is not None:
+            raise ValueError("self-play goes without groups of moves")
+        self.planner.check(self.rules)
+        self.reset(seed)
+        self._pool = Pool(self.planner, self.rules, self.games)
+        self._inside = not (self.planner.asked or self.planner.options.reuse_graph)
+        self._make_notes()
+
+    def reset(self, seed: int | None = None) -> None:
+        """Begins the sequence of games of a seed again, by default that of an unforeseeable one.
+
+        Raises TypeError or ValueError for a seed that is not a whole number, 0 or more.
+        """
+        self.seed = integer("seed", unforeseen() if seed is None else seed, 0, 2**128 - 1)
+        self.played = 0
+        """Number of games so far, and of the next one."""
+        self._turn = object()
+
+    def play(self, count: int) -> Iterator[Episode]:
+        """Yields the next games in their order, each as soon as it and those before it are over.
+
+        Games that were not taken are played again by the next call. Raises ValueError for a number below 1, and RuntimeError
+        for a kernel of a user that breaks its contract and where another call has begun meanwhile.
+        """
+        return self._played(integer("count", count, 1, 2**62))
+
+    def episodes(self, count: int) -> Episodes:
+        """Returns the next games all together, to sample from or to save. Raises as `play` does."""
+        return Episodes(self.rules, self.play(count), repr(self))
+
+    def _played(self, count: int) -> Iterator[Episode]:
+        """Yields games, as `play` says."""
+        self._turn = turn = object()
+        last, number = self.played + count, self.played
+        found: dict[int, Episode] = {}
+        free, busy = list(range(min(self.games, count))), np.zeros(0, np.int64)
+        with ThreadPoolExecutor(self.threads) as pool:
+            while self.played < last:
+                begun = free[: last - number]
+                for place in begun:
+                    self._begin(place, number)
+                    number += 1
+                busy = np.sort(np.concatenate([busy, np.array(begun, np.int64)]))
+                self._advance(busy, pool)
+                is_over = self._games["phase"][busy] == ENDED
+                for place in busy[is_over].tolist():
+                    episode = self._episode(place)
+                    found[episode.number] = episode
+                free, busy = busy[is_over].tolist(), busy[~is_over]
+                while self.played in found:
+                    episode = found.pop(self.played)
+                    self.played += 1
+                    yield episode
+                    if self._turn is not turn:
+                        raise RuntimeError("another call of play has begun: these games cannot go on")
+
+    def _begin(self, place: int, number: int) -> None:
+        """Begins a game at a place."""
+        self._positions[place] = self._start
+        game = self._games[place]
+        game["rng"], game["episode"], game["phase"] = seeded(self.seed, number), number, READY
+        game["plies"] = game["decisions"] = 0
+        self._pool.workers[place].forget()
+
+    def _advance(self, places: np.ndarray, pool: ThreadPoolExecutor) -> None:
+        """Plays on, at all of the places, to the end of their games or, where searches are begun in Python, by a move."""
+        parts = [part for part in np.array_split(places, self.threads) if len(part)]
+        advance = self._to_the_end if self._inside else self._by_a_move
+        if len(parts) == 1:
+            advance(parts[0], [])
+        else:
+            stop: list[bool] = []
+            running = [pool.submit(advance, part, stop) for part in parts]
+            try:
+                while wait(running, LONG).not_done:  # in pieces, since Ctrl-C does not always wake a thread that waits
+                    pass
+            finally:
+                stop.append(True)
+                wait(running)
+            for future in running:
+                future.result()
+        full = places[self._games["phase"][places] == FULL]
+        if len(full):
+            if self._notes[0].shape[1] == self.rules.max_plies:
+                raise RuntimeError(f"a game of {self.rules} goes on after {self.rules.max_plies} moves, its most")
+            self._make_notes(2 * self._notes[0].shape[1])
+            self._games["phase"][full] = READY
+
+    def _to_the_end(self, places: np.ndarray, stop: list[bool]) -> None:
+        """Plays games to their ends, or until one has no room, in calls of about the same time."""
+        moves = 1
+        while len(places) and not stop:
+            some = places[: max(moves, 1)]
+            began = time.perf_counter()
+            waiting = self._call(some, max(moves // len(some), 1))
+            spent = time.perf_counter() - began
+            if waiting or self._pool.workers[0].guarded:
+                self._look_after(some)
+            if spent < SHORT:
+                moves *= 2
+            elif spent > LONG:
+                moves = max(moves // 2, 1)
+            places = places[(self._games["phase"][places] != ENDED) & (self._games["phase"][places] != FULL)]
+
+    def _by_a_move(self, places: np.ndarray, stop: list[bool]) -> None:
+        """Plays a move of each game with a search that is begun in Python."""
+        if self._call(places, 1):
+            self._look_after(places)
+        searching = places[(self._games["phase"][places] != ENDED) & (self._games["phase"][places] != FULL)]
+        if len(searching):
+            self._pool.begin(self._positions[searching], self._games["search_rng"][searching], searching)
+            self._pool.run(searching)
+            self._call(searching, 1)
+
+    def _look_after(self, places: np.ndarray) -> None:
+        """Makes room for searches that need it. Raises RuntimeError for a kernel that breaks its contract."""
+        for place in places.tolist():
+            if self._games["phase"][place] == BROKEN:
+                raise RuntimeError(
+                    f"a kernel of {self.rules} leaves the game to nobody after {self._games['plies'][place]} moves"
+                )
+            worker, status = self._pool.workers[place], int(self._pool._records["status"][place])
+            worker.check(status)
+            if status != DONE:
+                worker.share = self._pool.budget.playouts
+                worker.grow(status)
+
+    def _call(self, places: np.ndarray, moves: int) -> int:
+        """Calls compiled code."""
+        try:
+            return int(
+                self._kernel(
+                    *(self._pool._calls, places, self._observer, self._game_bytes, self._positions, self._style, moves),
+                    *self._notes,
+                )
+            )
+        except IndexError:
+            raise self._pool.workers[int(places[0])]._index_error() from None
+
+    def _make_notes(self, rows: int | None = None) -> None:
+        """Makes the arrays that games fill, or makes them longer."""
+        rules, games = self.rules, self.games
+        if rows is None:
+            self._kernel = compiled(play_each, PLAY_EACH)
+            self._observer = bound(OBSERVER, observe=rules.kernels.observe)
+            self._start = rules.initial_state().array()
+            self._positions = np.zeros((games, rules.state_bytes), np.uint8)
+            self._game_bytes = np.zeros((games, GAME.itemsize), np.uint8)
+            self._games: Any = self._game_bytes.view(GAME)[:, 0]
+            self._style = np.zeros(STYLE.itemsize, np.uint8)
+            style: Any = self._style.view(STYLE)[0]
+            style.inside, style.final_rule = self._inside, RULES_OF.index(self.planner.final_move)
+            style.sampled_moves, style.exponent = self.sampled_moves, 1.0 / self.temperature
+            style.z = NormalDist().inv_cdf(0.975)
+            self._notes: tuple[np.ndarray, ...] = ()
+        count = min(rules.max_plies, FIRST_ROWS if rows is None else rows)
+        shapes: list[tuple[tuple[int, ...], Any]] = [
+            ((games, count), np.int32),
+            ((games, count, math.prod(rules.planes)), np.int8),
+            ((games, count, rules.actions), np.int8),
+            ((games, count, rules.actions), np.float32),
+            ((games, count), np.float32),
+            ((games, rules.players), np.float64),
+            ((games, 3, rules.actions), np.float64),
+        ]
+        made = tuple(np.zeros(shape, dtype) for shape, dtype in shapes)
+        for new, old in zip(made[:5], self._notes, strict=False):
+            new[:, : old.shape[1]] = old
+        self._notes = made
+
+    def _episode(self, place: int) -> Episode:
+        """Returns the game that has ended at a place."""
+        game = self._games[place]
+        plies, decisions = int(game["plies"]), int(game["decisions"])
+        moves, observations, masks, policies, values, payoffs, _ = (notes[place] for notes in self._notes)
+        return Episode(
+            number=int(game["episode"]),
+            observations=observations[:decisions].reshape(-1, *self.rules.planes).copy(),
+            masks=masks[:decisions].copy(),
+            policies=policies[:decisions].copy(),
+            values=values[:decisions].copy(),
+            moves=moves[:plies] & 0xFFFF,
+            players=moves[:plies] >> 16,
+            payoffs=payoffs.copy(),
+        )
+
+    def __repr__(self) -> str:
+        style = f"temperature={self.temperature:g} for {self.sampled_moves} moves, seed={self.seed}"
+        return f"<self-play of {self.rules} by {self.planner!r}, {style}>"
