@@ -267,6 +267,13 @@ class Worker:
             status = run(self.rules_kernels, self.search_kernels, self.root, self.graph.header, self.sim.header, goal)
         except IndexError:
             raise self._index_error() from None
+        self.check(status)
+        return int(status)
+
+    def check(self, status: int) -> None:
+        """Raises what has stopped the compiled loop for good: an exception of a third-party environment, or RuntimeError for a
+        kernel that breaks its contract.
+        """
         if self.guarded and (block := self.sim.damaged()):
             raise damage_error(block, self.searched_rules, self.policies)
         # A callback may have failed in the move before the graph had to grow.
@@ -275,7 +282,6 @@ class Worker:
             raise caught
         if status >= STOPPED:
             raise contract_error(status, self.searched_rules, self.graph, self.sim, self.settings.selection, self.policies)
-        return int(status)
 
     def _index_error(self) -> RuntimeError:
         """Returns the error of a kernel that has used an index outside of its array."""

@@ -1,0 +1,88 @@
+"""Many searches of one game in one compiled call, each exactly as it would run alone.
+
+A CALL holds the addresses of a search: its kernels, root, graph and simulation. Searches share nothing that changes, so the
+result of one depends neither on the others nor on how many there are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from ucd_envs.bindings import BYTE
+from ucd_envs.kernels import BYTES, HEADER, kernel
+from ucd_envs.structs import array_at, fields, record
+from ucd_planners.search.graph import GRAPH, edges, free_blocks, mean_value, nodes, transpositions
+from ucd_planners.search.growth import add_node
+from ucd_planners.search.interface import DONE
+from ucd_planners.search.kernels import RULES_BINDING, SEARCH_BINDING, rules_at, search_at
+from ucd_planners.search.loop import run
+from ucd_planners.search.sim import SIM, key
+
+CALL = record(
+    *((name, np.uint64) for name in ("rules", "search", "root", "graph", "sim")),
+    *((name, np.int64) for name in ("root_bytes", "goal", "status")),
+)
+"""Addresses of a search, the bytes of its root, the playouts that its graph is to have, and the status that stopped it."""
+WORD = np.dtype(np.uint64)
+RULES_WORDS, SEARCH_WORDS = RULES_BINDING.words, SEARCH_BINDING.words
+GRAPH_BYTES, SIM_BYTES = GRAPH.itemsize, SIM.itemsize
+CALLS = types.Array(types.uint8, 2, "C")
+"""[searches, CALL.itemsize] uint8."""
+PLACES = types.int64[::1]
+
+
+@kernel(types.void(CALLS, PLACES))
+def begin_each(calls, places):
+    """Makes the roots of the searches at these places the only nodes of their graphs."""
+    for i in range(places.size):
+        call = fields(calls[places[i]], CALL)
+        rules = rules_at(array_at(call.rules, (RULES_WORDS,), WORD))
+        graph = fields(array_at(call.graph, (GRAPH_BYTES,), BYTE), GRAPH)
+        sim = fields(array_at(call.sim, (SIM_BYTES,), BYTE), SIM)
+        root = array_at(call.root, (call.root_bytes,), BYTE)
+        rules.key(rules.config, root, key(sim))
+        if graph.nodes.length > 0:
+            for slot in range(graph.slots.room):
+                transpositions(graph)[slot] = 0
+        for size in range(graph.free_blocks.room):
+            free_blocks(graph)[size] = -1
+        graph.nodes.length = graph.edges.length = graph.actions.length = 0
+        graph.edge_count = graph.root = graph.playouts = graph.depth = graph.transpositions = 0
+        ply = fields(root, HEADER).ply if search_at(array_at(call.search, (SEARCH_WORDS,), WORD)).graded else np.int32(0)
+        add_node(graph, key(sim), fields(root, HEADER).player, ply)
+
+
+@kernel(types.int64(CALLS, PLACES))
+def run_each(calls, places):
+    """Runs the searches at these places to their goals; returns how many have stopped before."""
+    stopped = np.int64(0)
+    for i in range(places.size):
+        call = fields(calls[places[i]], CALL)
+        call.status = run(
+            array_at(call.rules, (RULES_WORDS,), WORD),
+            array_at(call.search, (SEARCH_WORDS,), WORD),
+            array_at(call.root, (call.root_bytes,), BYTE),
+            array_at(call.graph, (GRAPH_BYTES,), BYTE),
+            array_at(call.sim, (SIM_BYTES,), BYTE),
+            call.goal,
+        )
+        stopped += call.status != DONE
+    return stopped
+
+
+@kernel(types.void(CALLS, PLACES, types.int32[:, ::1], types.float64[:, ::1]))
+def read_each(calls, places, visits, values):
+    """Writes visits and mean values of the roots' actions, a row for each place: [places, actions]; 0 and NaN without visits."""
+    for i in range(places.size):
+        graph = fields(array_at(fields(calls[places[i]], CALL).graph, (GRAPH_BYTES,), BYTE), GRAPH)
+        for action in range(visits.shape[1]):
+            visits[i, action] = 0
+            values[i, action] = np.nan
+        root = nodes(graph)[graph.root]
+        first = np.int64(root.first_edge)
+        for number in range(first, first + np.int64(root.expanded)):
+            edge = edges(graph)[number]
+            visits[i, np.int64(edge.action)] = edge.visits
+            if edge.visits > 0:
+                values[i, np.int64(edge.action)] = edge.visits * mean_value(graph)[number] / edge.visits  # rounded as in a result
