@@ -2,6 +2,7 @@
 playouts that learn."""
 
 from ucd_planners.checks import check
+from ucd_planners.episodes import Episode, Episodes
 from ucd_planners.planner import Planner
 from ucd_planners.presets import (
     PRESETS,
@@ -23,14 +24,18 @@ from ucd_planners.presets import (
 from ucd_planners.result import SearchResult
 from ucd_planners.saved import load
 from ucd_planners.search.interface import PlayoutPolicy, Selection
+from ucd_planners.selfplay import SelfPlay
 from ucd_planners.strong import strong
 
 __all__ = [
     "PRESETS",
+    "Episode",
+    "Episodes",
     "Planner",
     "PlayoutPolicy",
     "SearchResult",
     "Selection",
+    "SelfPlay",
     "catch_up",
     "check",
     "cmc",

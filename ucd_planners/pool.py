@@ -96,7 +96,9 @@ class Pool:
         players = np.ascontiguousarray(states[:, :4]).view(np.int32)[:, 0]
         if len(players) and not (0 <= players.min() and players.max() < self.rules.players):
             wrong = players[(players < 0) | (players >= self.rules.players)][0]
-            raise ValueError("the game is over: there is no move to plan" if wrong == OVER else "no player is to move in a state")
+            raise ValueError(
+                "the game is over: there is no move to plan" if wrong == OVER else "no player is to move in a state"
+            )
         self._begun = begun
         self.states[begun] = states
         self._records["goal"][begun] = self.budget.playouts

@@ -85,6 +85,7 @@ class SelfPlay:
         self.planner.check(self.rules)
         self.reset(seed)
         self._pool = Pool(self.planner, self.rules, self.games)
+        self._pool._records["goal"] = self._pool.budget.playouts
         self._inside = not (self.planner.asked or self.planner.options.reuse_graph)
         self._make_notes()
 
@@ -138,11 +139,11 @@ class SelfPlay:
 
     def _begin(self, place: int, number: int) -> None:
         """Begins a game at a place."""
-        self._positions[place] = self._start
-        game = self._games[place]
-        game["rng"], game["episode"], game["phase"] = seeded(self.seed, number), number, READY
-        game["plies"] = game["decisions"] = 0
-        self._pool.workers[place].forget()
+        games, self._positions[place] = self._games, self._start
+        games["rng"][place], games["episode"][place], games["phase"][place] = seeded(self.seed, number), number, READY
+        games["plies"][place] = games["decisions"][place] = 0
+        if not self._inside:
+            self._pool.workers[place].forget()
 
     def _advance(self, places: np.ndarray, pool: ThreadPoolExecutor) -> None:
         """Plays on, at all of the places, to the end of their games or, where searches are begun in Python, by a move."""
@@ -196,12 +197,12 @@ class SelfPlay:
 
     def _look_after(self, places: np.ndarray) -> None:
         """Makes room for searches that need it. Raises RuntimeError for a kernel that breaks its contract."""
-        for place in places.tolist():
-            if self._games["phase"][place] == BROKEN:
-                raise RuntimeError(
-                    f"a kernel of {self.rules} leaves the game to nobody after {self._games['plies'][place]} moves"
-                )
-            worker, status = self._pool.workers[place], int(self._pool._records["status"][place])
+        phases, statuses = self._games["phase"][places], self._pool._records["status"][places]
+        stopped = (phases == BROKEN) | (statuses != DONE) | self._pool.workers[0].guarded
+        for place, phase, status in zip(*(part[stopped].tolist() for part in (places, phases, statuses)), strict=True):
+            if phase == BROKEN:
+                raise RuntimeError(f"{self.rules} leaves a game to nobody after {self._games['plies'][place]} moves")
+            worker = self._pool.workers[place]
             worker.check(status)
             if status != DONE:
                 worker.share = self._pool.budget.playouts
@@ -252,11 +253,10 @@ class SelfPlay:
 
     def _episode(self, place: int) -> Episode:
         """Returns the game that has ended at a place."""
-        game = self._games[place]
-        plies, decisions = int(game["plies"]), int(game["decisions"])
+        number, plies, decisions = (int(self._games[name][place]) for name in ("episode", "plies", "decisions"))
         moves, observations, masks, policies, values, payoffs, _ = (notes[place] for notes in self._notes)
         return Episode(
-            number=int(game["episode"]),
+            number=number,
             observations=observations[:decisions].reshape(-1, *self.rules.planes).copy(),
             masks=masks[:decisions].copy(),
             policies=policies[:decisions].copy(),

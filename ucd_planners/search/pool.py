@@ -85,4 +85,6 @@ def read_each(calls, places, visits, values):
             edge = edges(graph)[number]
             visits[i, np.int64(edge.action)] = edge.visits
             if edge.visits > 0:
-                values[i, np.int64(edge.action)] = edge.visits * mean_value(graph)[number] / edge.visits  # rounded as in a result
+                values[i, np.int64(edge.action)] = (
+                    edge.visits * mean_value(graph)[number] / edge.visits
+                )  # rounded as in a result
