@@ -57,12 +57,12 @@ class Remembered:
 
     def __init__(self, slots: int) -> None:
         self.slots = slots
-        self.forget()
-
-    def forget(self) -> None:
-        """Forgets all evaluations."""
         self._rules: Rules | None = None
         self.keys, self.priors, self.values = np.zeros(0, np.uint64), np.zeros(0, np.float32), np.zeros(0)
+
+    def forget(self) -> None:
+        """Forgets all evaluations, but keeps the room."""
+        self.keys.fill(0)
 
     def begin(self, rules: Rules, has_priors: bool) -> None:
         """Makes room for positions of a game. Evaluations of another one are forgotten."""

@@ -127,7 +127,7 @@ def refuse_with_groups(
 
 
 def refuse_with_evaluation(evaluation: Evaluation | None, selection: Selection, others: Mapping[str, Any]) -> None:
-    """Raises TypeError or ValueError for a selection without the evaluation that it needs, and one with other options in use."""
+    """Raises TypeError or ValueError for a selection without the evaluation that it needs, and for one with other options."""
     if evaluation is None:
         if getattr(selection, "has_priors", False):
             raise ValueError(f"{selection} needs priors: give the planner an evaluation, such as Evaluation(evaluator_of(net))")

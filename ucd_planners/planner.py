@@ -68,7 +68,7 @@ class Planner:
     An exception that it raises ends the search.
     temperature: 0 for the final rule, above it a move is drawn in proportion to visits^(1 / temperature), in the first
     `temperature_plies` plies of a game or, by default, all.
-    evaluation: an Evaluation of leaves by a network or another evaluator, in place of playouts, such as PUCT needs. It goes with
+    evaluation: an Evaluation of leaves by a network or another evaluator, in place of playouts, which PUCT needs. It goes with
     one worker and without chance, expand="all", initial, groups and knowledge. Evaluations are remembered until `forget`.
 
     Raises TypeError or ValueError for any other parameter.
@@ -156,8 +156,8 @@ class Planner:
         self.forget()
 
     def forget(self) -> None:
-        """Gives up the kept graph, all that playouts have learned and all evaluations, as before another game or after a network
-        has learned; random numbers go on."""
+        """Gives up the kept graph, all that playouts have learned and all evaluations, as before another game or after a
+        network has learned; random numbers go on."""
         for worker in self._workers:
             worker.forget()
         if self._settings.remembered is not None:

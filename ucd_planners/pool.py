@@ -89,9 +89,11 @@ class Pool:
             shapes = f"[{len(begun)}, {self.states.shape[1]}] and [{len(begun)}, 2]"
             raise ValueError(f"states and generators must be {shapes}, not {list(states.shape)} and {list(rngs.shape)}")
         players = np.ascontiguousarray(states[:, :4]).view(np.int32)[:, 0]
-        if len(players) and not (0 <= players.min() and players.max() < self.rules.players):
+        if len(players) and not (players.min() >= 0 and players.max() < self.rules.players):
             wrong = players[(players < 0) | (players >= self.rules.players)][0]
-            raise ValueError("the game is over: there is no move to plan" if wrong == OVER else "no player is to move in a state")
+            raise ValueError(
+                "the game is over: there is no move to plan" if wrong == OVER else "no player is to move in a state"
+            )
         self._begun = begun
         self.states[begun] = states
         self._calls.begin(begun, self.budget.playouts or 0)
@@ -183,7 +185,7 @@ class Pool:
     def _checked(self, places: Any) -> np.ndarray:
         """Some places. Raises ValueError for others than there are, and for one named twice."""
         found = np.ascontiguousarray(places, np.int64).reshape(-1)
-        if len(found) and not (0 <= found.min() and found.max() < len(self.workers) and len(np.unique(found)) == len(found)):
+        if len(found) and not (found.min() >= 0 and found.max() < len(self.workers) and len(np.unique(found)) == len(found)):
             raise ValueError(f"places must be different numbers from 0 to {len(self.workers) - 1}, not {found[:8].tolist()}")
         return found
 
@@ -196,9 +198,7 @@ SIDE_BY_SIDE = 256
 """Searches at once, whose graphs are all in memory."""
 
 
-def searched_side_by_side(
-    planner: Planner, states: Sequence[State], playouts: int | None, first: int
-) -> list[SearchResult]:
+def searched_side_by_side(planner: Planner, states: Sequence[State], playouts: int | None, first: int) -> list[SearchResult]:
     """Returns the results of a planner's searches from states of one game; `first` is the number of the first search.
 
     Raises ValueError for a planner with reuse_graph, and as Pool does.

@@ -202,7 +202,9 @@ def noise_from(noise: Any) -> Any:
     try:
         share, alpha = map(float, noise.split())
     except ValueError:
-        raise ValueError(f"noise must be two numbers, the share of noise and alpha, such as '0.25 0.3', not {noise!r}") from None
+        raise ValueError(
+            f"noise must be two numbers, the share of noise and alpha, such as '0.25 0.3', not {noise!r}"
+        ) from None
     return share, alpha
 
 

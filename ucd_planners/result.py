@@ -168,7 +168,9 @@ def initial_shares(graph: Graph) -> np.ndarray | None:
         return None
     root = graph.nodes[graph.root]
     listed = slice(int(root["first_action"]), int(root["first_action"]) + int(root["legal"]))
-    payoffs = graph.initial_stats[listed, 0 if graph.layout.has_priors else 1][np.argsort(graph.actions[listed])].astype(np.float64)
+    payoffs = graph.initial_stats[listed, 0 if graph.layout.has_priors else 1][np.argsort(graph.actions[listed])].astype(
+        np.float64
+    )
     total = payoffs.sum()
     return payoffs / total if total > 0 else np.full(len(payoffs), 1 / len(payoffs))
 

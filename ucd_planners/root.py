@@ -100,9 +100,7 @@ def root_edges(graphs: Sequence[Graph], found: Tried) -> Tried:
     return tried(graphs, [only_at(graph, graph.root) for graph in graphs]) if graphs[0].grouped else found
 
 
-def chosen(
-    graphs: Sequence[Graph], final_move: str, rng: np.ndarray, state: State, temperature: float = 0.0
-) -> int:
+def chosen(graphs: Sequence[Graph], final_move: str, rng: np.ndarray, state: State, temperature: float = 0.0) -> int:
     """Returns the move that the final rule chooses: in a grouped game first among the root's own edges, then in the group.
 
     temperature: above 0 a move is drawn as in `drawn`.
@@ -115,9 +113,7 @@ def chosen(
     return of_moves(graphs, root_moves(graphs, state), final_move, rng, temperature)
 
 
-def of_moves(
-    graphs: Sequence[Graph], found: Tried, final_move: str, rng: np.ndarray, temperature: float = 0.0
-) -> int:
+def of_moves(graphs: Sequence[Graph], found: Tried, final_move: str, rng: np.ndarray, temperature: float = 0.0) -> int:
     """Returns the move that the final rule chooses, given the root's moves."""
     if temperature > 0.0:
         return int(found.actions[drawn(found.visits, temperature, rng)])

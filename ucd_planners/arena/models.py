@@ -79,9 +79,7 @@ class Net:
         try:
             shape = np.shape(self.answer(given))
         except Exception as error:
-            raise ValueError(
-                f"{self.label} cannot see {rules}, an input of {list(given.shape)}: {last_line(error)}"
-            ) from error
+            raise ValueError(f"{self.label} cannot see {rules}, an input of {list(given.shape)}: {last_line(error)}") from error
         if shape not in ((rules.actions,), (1, rules.actions)):
             raise ValueError(f"{self.label} answers with {list(shape)}, but {rules} needs logits of [1, {rules.actions}]")
 

@@ -5,4 +5,12 @@ from ucd_planners.evaluators.heuristic import Heuristic
 from ucd_planners.evaluators.interface import Evaluator
 from ucd_planners.evaluators.networks import BaselineEvaluator, ONNXEvaluator, TorchEvaluator, evaluator_of
 
-__all__ = ["BaselineEvaluator", "Evaluator", "FunctionEvaluator", "Heuristic", "ONNXEvaluator", "TorchEvaluator", "evaluator_of"]
+__all__ = [
+    "BaselineEvaluator",
+    "Evaluator",
+    "FunctionEvaluator",
+    "Heuristic",
+    "ONNXEvaluator",
+    "TorchEvaluator",
+    "evaluator_of",
+]

@@ -8,8 +8,8 @@ An evaluator is called with a batch of positions whose games go on,
 
 and returns a policy [n, actions] and values. With `logits` the policy is made of logits, else of probabilities or of other
 weights, 0 or more; either is made to sum to 1 over the legal actions, and others are ignored. A value is a payoff, from 0 for a
-loss to 1 for a win: [n] or [n, 1] for the player to move, or [n, players]. Of two players the other has the rest of 1; a game of
-more needs [n, players]. With `signed` values go from -1 to 1 instead, as tanh and AlphaZero have them, and v stands for
+loss to 1 for a win: [n] or [n, 1] for the player to move, or [n, players]. Of two players the other has the rest of 1; a game
+of more needs [n, players]. With `signed` values go from -1 to 1 instead, as tanh and AlphaZero have them, and v stands for
 (1 + v) / 2. The arrays are the search's own, and hold the positions during the call only.
 
 The answer for a position may not depend on the others of its batch: then a search finds the same in a batch of any size.

@@ -27,7 +27,6 @@ from ucd_planners.evaluators.loading import (
     load_torch,
 )
 
-
 BASELINES = {"stable_baselines3", "sb3_contrib"}
 """Packages of models of Stable-Baselines3."""
 

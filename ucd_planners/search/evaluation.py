@@ -34,8 +34,8 @@ BATCH = record(
 )
 """Addresses of a batch of `rows`: positions, legal actions and movers of those that wait, then what an evaluation has answered;
 of scratch for one answer; of the parameters of a compiled evaluation; of remembered evaluations. Rows in use, bytes of a
-position, numbers of a value, whether policies are logits and values go from -1 to 1; remembered evaluations at most, a power of two or 0. The share
-of a playout in the value of a leaf; the share of noise in the priors of the root, and its alpha."""
+position, numbers of a value, whether policies are logits and values go from -1 to 1; remembered evaluations at most, a power of
+two or 0. The share of a playout in the value of a leaf; the share of noise in the priors of the root, and its alpha."""
 BYTE, SIGNED, INDEX = (np.dtype(kind) for kind in (np.uint8, np.int8, np.int32))
 TOLERANCE = 1e-5
 """By how much a value may miss its range, in which it is put then: rounding of single numbers."""
@@ -47,7 +47,9 @@ C5, C4, C3, C2, C1, C0 = (
     for c in (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1)
 )
 """Coefficients of Cephes' expf."""
-LEAST, HALF, ONE, ZERO = np.float32(-87.0), np.float32(0.5), np.float32(1.0), np.float32(0.0)
+LEAST, ONE, ZERO = np.float32(-87.0), np.float32(1.0), np.float32(0.0)
+ROUNDING = np.float32(1.5 * 2**23)
+"""A number so large that a sum with it is whole: a way of rounding that compilers make fast."""
 
 
 @kernel()
@@ -165,7 +167,7 @@ def softmax(weights, count, batch):
     for i in range(np.uint64(count)):
         x = weights[i] - most
         x = x if x > LEAST else LEAST
-        n = np.float32(math.floor(x * LOG2_E + HALF))
+        n = (x * LOG2_E + ROUNDING) - ROUNDING
         r = x - n * LN2_HIGH - n * LN2_LOW
         series = ((((C5 * r + C4) * r + C3) * r + C2) * r + C1) * r + C0
         powers[i] = (np.int32(n) + np.int32(127)) << np.int32(23)
@@ -261,9 +263,8 @@ def remembered(rules, sim, batch):
 
 @kernel()
 def remember(rules, search, sim, batch, priors, values, count):
-    """Remembers an evaluation of the position whose key lies in `sim`, in place of an old one where there is no room."""
+    """Remembers an evaluation of the position whose key lies in `sim` since `ask`, in place of an old one without room."""
     ply, words, table = np.int64(fields(state(sim), HEADER).ply), key(sim), kept_keys(rules, sim, batch)
-    rules.key(rules.config, state(sim), words)  # another position has been looked at since
     mixed = home_of(sim, ply)
     home, slot = np.int64(mixed & np.uint64(batch.slots - WAYS)), np.int64(-1)
     for place in range(home, home + WAYS):

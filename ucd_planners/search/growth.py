@@ -41,7 +41,7 @@ from ucd_planners.search.interface import (
 )
 from ucd_planners.search.sim import action_list, key, memory_of, path, player_of, state
 
-U1, U29, U32 = np.uint64(1), np.uint64(29), np.uint64(32)
+U29, U32 = np.uint64(29), np.uint64(32)
 
 
 @kernel(inline=True)
@@ -271,9 +271,10 @@ def put_largest_first(graph, node):
     """Makes the untried action with the largest prior the first untried one; of equal ones the first in the list."""
     source, listed, given = nodes(graph)[node], actions(graph), initial_stats(graph)
     first, most = np.uint64(source.first_action), np.uint64(source.first_action) + np.uint64(source.expanded)
-    start, last = most, first + np.uint64(source.legal)
-    for i in range(start + U1, last):
-        most = i if given[i, 0] > given[most, 0] else most
+    start, last, largest = most, first + np.uint64(source.legal), np.float32(-1.0)
+    for i in range(start, last):
+        if given[i, 0] > largest:
+            largest, most = given[i, 0], i
     if start < last and most != start:
         listed[start], listed[most] = listed[most], listed[start]
         for column in range(graph.actions.columns):

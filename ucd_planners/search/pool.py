@@ -75,8 +75,8 @@ def run_each(calls, places, batch_bytes):
             status = np.int64(DONE)
         elif call.row >= 0:
             status = answer(rules, search, graph, sim, batch, call.row)
-            call.row = call.row if status == NO_PRIORS or status == NO_VALUE else -1  # the row tells what was wrong
-        while status == DONE or status == NEEDS_EVALUATION:
+            call.row = call.row if status in (NO_PRIORS, NO_VALUE) else -1  # the row tells what was wrong
+        while status in (DONE, NEEDS_EVALUATION):
             if status == NEEDS_EVALUATION:
                 status = ask(rules, search, graph, sim, call, batch)
                 if status != DONE:
@@ -94,7 +94,7 @@ def run_each(calls, places, batch_bytes):
 
 @kernel(types.void(CALLS, PLACES, types.int32[:, ::1], types.float64[:, ::1]))
 def read_each(calls, places, visits, values):
-    """Writes visits and mean values of the roots' actions, a row for each place: [places, actions]; 0 and NaN without visits."""
+    """Writes visits and mean values of the roots' actions, a row for each place: [places, actions]; 0, NaN if untried."""
     for i in range(places.size):
         graph = fields(array_at(fields(calls[places[i]], CALL).graph, (GRAPH_BYTES,), BYTE), GRAPH)
         for action in range(visits.shape[1]):
@@ -106,4 +106,5 @@ def read_each(calls, places, visits, values):
             edge = edges(graph)[number]
             visits[i, np.int64(edge.action)] = edge.visits
             if edge.visits > 0:
-                values[i, np.int64(edge.action)] = edge.visits * mean_value(graph)[number] / edge.visits  # rounded as in a result
+                # Rounded as in a result.
+                values[i, np.int64(edge.action)] = edge.visits * mean_value(graph)[number] / edge.visits

@@ -1,10 +1,10 @@
 """PUCT: priors guide the exploration of UCD [Rosin 2011; Silver et al. 2018].
 
-The value of a move is mu_d1(e) + c * P(e) * sqrt(p_d2(e)) / (1 + n_d3(e)), each term seen d1, d2 or d3 plies deep as in UCD, and
-P(e) the prior of the move at its source, by an evaluation of the position. UCD's backup keeps mu, p and n; nothing is added to
-it. An untried move has n = 0 and in place of mu the first-play urgency: the value of its source for the mover,
+The bound of a move is mu_d1(e) + c * P(e) * sqrt(p_d2(e)) / (1 + n_d3(e)), each term seen d1, d2 or d3 plies deep as in
+UCD, and P(e) the prior of the move at its source, by an evaluation of the position. UCD's backup keeps mu, p and n; nothing is
+added to it. An untried move has n = 0 and in place of mu the first-play urgency: the value of its source for the mover,
 
-    V(u) = (v(u) + sum of n(f) mu_d1(f)) / (1 + sum of n(f))     over the tried moves f of u,  v(u) its evaluation
+    V(u) = (v(u) + sum of n_d3(f) mu_d1(f)) / (1 + sum of n_d3(f))     over the tried moves f of u,  v(u) its evaluation
 
 minus `reduction`. Ties go to the move that was tried first, and among untried ones to the first in the list: no choice draws a
 random number. With shared positions the values of Czech et al. 2020 and of KataGo's graph search lag behind those of other
@@ -21,8 +21,8 @@ import numpy as np
 
 from ucd_envs.kernels import kernel
 from ucd_envs.settings import real
-from ucd_envs.structs import configuration, record
-from ucd_planners.search.graph import edges, exploration, initial_stats, mean_value, node_stats, nodes, parameters
+from ucd_envs.structs import array_at, configuration, record
+from ucd_planners.search.graph import SINGLE, edges, exploration, mean_value, node_stats, nodes, parameters
 from ucd_planners.search.growth import put_largest_first
 from ucd_planners.search.interface import BACKUP, SELECT, Layout
 from ucd_planners.search.sim import path
@@ -31,7 +31,7 @@ from ucd_planners.selection.ucd import UCD, UCD_PARAMETERS
 
 PARAMETERS = record(*UCD_PARAMETERS, ("reduction", np.float64))
 """Those of UCD, which its backup reads, and the reduction of the first-play urgency."""
-U1 = np.uint64(1)
+U0, U1, U2 = np.uint64(0), np.uint64(1), np.uint64(2)
 
 
 @kernel(SELECT)
@@ -39,22 +39,56 @@ def select(graph, sim, node, may_add):
     """The tried action with the largest bound, or the untried one with the largest prior if its bound is larger."""
     p, source = parameters(graph, PARAMETERS), nodes(graph)[node]
     first, count, listed = np.uint64(source.first_edge), np.uint64(source.expanded), np.uint64(source.first_action)
-    means, chances, given, records = mean_value(graph), exploration(graph), initial_stats(graph), edges(graph)
-    scale, most, choice = p.c * math.sqrt(node_stats(graph)[node, p.parent_visits]), -np.inf, np.int64(-1)
-    total, visits = np.float64(given[listed + np.uint64(source.legal), 0]), 1.0  # the evaluation counts as a visit
-    for i in range(count):
-        mean, chance = means[first + i], chances[first + i]
-        # 1 / (1 + n) with n = 1 / chance^2
-        value = mean + scale * given[listed + i, 0] * (chance * chance / (1.0 + chance * chance))
-        if value > most:
-            most, choice = value, np.int64(i)
-        had = np.float64(records[first + i].visits)
-        total += had * mean
-        visits += had
+    means, chances, priors = mean_value(graph), exploration(graph), priors_of(graph)
+    scale = p.c * math.sqrt(node_stats(graph)[node, p.parent_visits])
+    most = largest(means, chances, priors, scale, first, listed, count) if count > U0 else -np.inf
     if count < np.uint64(source.legal) and may_add:
-        if total / visits - p.reduction + scale * given[listed + count, 0] > most:
-            choice = np.int64(count)
-    return choice
+        value = np.float64(priors[listed + np.uint64(source.legal)])
+        if urgency(means, chances, value, first, count) - p.reduction + scale * priors[listed + count] > most:
+            return np.int64(count)
+    for i in range(count):
+        if bound(means[first + i], chances[first + i], priors[listed + i], scale) == most:
+            return np.int64(i)
+    return np.int64(-1)
+
+
+@kernel(inline=True)
+def priors_of(graph):
+    """[actions.room] float32: the only column of `initial_stats`."""
+    return array_at(graph.actions.address + np.uint64(graph.actions.room) * U2, (graph.actions.room,), SINGLE)
+
+
+@kernel()
+def bound(mean, chance, prior, scale):
+    """mean + scale * P / (1 + n), with 1 / sqrt(n) = chance."""
+    square = chance * chance
+    return mean + scale * prior * (square / (1.0 + square))
+
+
+@kernel(fastmath={"nnan", "nsz"})
+def largest(means, chances, priors, scale, first, listed, count):
+    """The largest bound of a block of edges. The flags let LLVM compare several at once; there is no NaN here."""
+    best = -np.inf
+    for i in range(count):
+        value = bound(means[first + i], chances[first + i], priors[listed + i], scale)
+        best = value if value > best else best
+    return best
+
+
+@kernel()
+def urgency(means, chances, value, first, count):
+    """V(u), given v(u): the mean of the evaluation and of all that the tried moves have found."""
+    # Two sums at a time, in a fixed order: an addition waits for the one before.
+    totals, visits, other_totals, other_visits, i = value, 1.0, 0.0, 0.0, U0
+    while i + U1 < count:
+        had, others = 1.0 / (chances[first + i] * chances[first + i]), 1.0 / (chances[first + i + U1] * chances[first + i + U1])
+        totals, visits = totals + had * means[first + i], visits + had
+        other_totals, other_visits = other_totals + others * means[first + i + U1], other_visits + others
+        i += U2
+    if i < count:
+        had = 1.0 / (chances[first + i] * chances[first + i])
+        totals, visits = totals + had * means[first + i], visits + had
+    return (totals + other_totals) / (visits + other_visits)
 
 
 @kernel(BACKUP)
