@@ -130,9 +130,9 @@ def test_what_a_pool_cannot_do_is_refused_with_a_sentence() -> None:
     with pytest.raises(ValueError, match="searches must be from 1 to"):
         Pool(uct(playouts=1), rules, 0)
     pool = Pool(uct(playouts=5), rules, 2)
-    with pytest.raises(ValueError, match="cannot search from State.connect_four"):
+    with pytest.raises(ValueError, match=r"cannot search from State.connect_four"):
         pool.begin([GAMES["connect_four"].initial_state()], rngs(1))
-    with pytest.raises(ValueError, match="places must be different numbers from 0 to 1, not .0, 1, 2"):
+    with pytest.raises(ValueError, match=r"places must be different numbers from 0 to 1, not .0, 1, 2"):
         pool.begin([start] * 3, rngs(3))
     with pytest.raises(ValueError, match="places must be different numbers"):
         pool.begin([start] * 2, rngs(2), [1, 1])

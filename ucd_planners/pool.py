@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ucd_envs.kernels import OVER, compiled
+from ucd_envs.kernels import OVER
+from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State
 from ucd_envs.settings import integer
-from ucd_envs.structs import address_of
+from ucd_planners.calls import Calls
 from ucd_planners.graph_view.searched import Searched
-from ucd_planners.options import refuse_chance
 from ucd_planners.result import SearchResult, summary
 from ucd_planners.root import chosen
 from ucd_planners.search.interface import DONE
-from ucd_planners.search.pool import CALL, begin_each, read_each, run_each
+from ucd_planners.search.pool import begin_each, read_each
 from ucd_planners.search.storage import fit_scratch
 from ucd_planners.worker import Budget, Stop, Worker
 
@@ -54,26 +54,21 @@ class Pool:
             raise ValueError("searches side by side go without stop_early, progress and knowledge")
         if rules.live is not None:
             raise ValueError(f"{rules.name} is one game of Python: its searches run one after another")
-        refuse_chance(rules, planner.selection, *planner.asked)
+        planner.check(rules)
         settings = planner._settings
-        self.rules, self.budget = rules, Budget(playouts, None, None, planner.final_move)
+        self._planner, self.rules, self.budget = planner, rules, Budget(playouts, None, None, planner.final_move)
         self.workers = [Worker(settings, rules, playouts) for _ in range(searches)]
         """The searches, by their places."""
         self.states = np.zeros((searches, rules.state_bytes), np.uint8)
         """Their positions: [searches, state_bytes]."""
         self._roots = np.zeros((searches, self.workers[0].searched_rules.state_bytes), np.uint8)
-        self._calls = np.zeros((searches, CALL.itemsize), np.uint8)
-        self._records: Any = self._calls.view(CALL)[:, 0]
+        rows = 1 if settings.evaluation is None else min(settings.evaluation.batch, searches)
+        self._calls = Calls(self.workers, settings.evaluation, settings.remembered, rows)
         self._begun = np.zeros(0, np.int64)
         # A search that remembers nothing of the last one is begun in compiled code.
         self._afresh = not (settings.policies or settings.options.reuse_graph or settings.groups)
-        for kernel in (begin_each, run_each, read_each):
-            compiled(kernel, kernel.seam_signature)
         for place, worker in enumerate(self.workers):
-            record = self._records[place]
-            record.rules, record.search = address_of(worker.rules_kernels), address_of(worker.search_kernels)
-            record.sim, record.root = address_of(worker.sim.header), address_of(self._roots[place])
-            record.graph, record.root_bytes = address_of(worker.graph.header), self._roots.shape[1]
+            self._calls.give(place, self._roots[place])
             fit_scratch(worker.sim, worker.graph)
 
     def begin(self, states: Sequence[State] | np.ndarray, rngs: np.ndarray, places: Any = None) -> None:
@@ -94,43 +89,51 @@ class Pool:
             shapes = f"[{len(begun)}, {self.states.shape[1]}] and [{len(begun)}, 2]"
             raise ValueError(f"states and generators must be {shapes}, not {list(states.shape)} and {list(rngs.shape)}")
         players = np.ascontiguousarray(states[:, :4]).view(np.int32)[:, 0]
-        if len(players) and not (0 <= players.min() and players.max() < self.rules.players):
+        if len(players) and not (players.min() >= 0 and players.max() < self.rules.players):
             wrong = players[(players < 0) | (players >= self.rules.players)][0]
             raise ValueError(
                 "the game is over: there is no move to plan" if wrong == OVER else "no player is to move in a state"
             )
         self._begun = begun
         self.states[begun] = states
-        self._records["goal"][begun] = self.budget.playouts
+        self._calls.begin(begun, self.budget.playouts or 0)
         if self._afresh:
             self._roots[begun] = states
             for place, rng in zip(begun.tolist(), rngs, strict=True):
                 worker = self.workers[place]
                 worker.sim.rng[:] = rng
                 worker.searched.forget()
-            begin_each(self._calls, begun)
+            begin_each(self._calls.bytes, begun)
             return
         for place, rng in zip(begun.tolist(), rngs, strict=True):
             worker = self.workers[place]
             worker.begin(self.state(place), rng, self.budget.playouts, Stop(), self.budget)
             self._roots[place] = worker.root
-            self._records["graph"][place] = address_of(worker.graph.header)
+            self._calls.give(place, self._roots[place])
+            self._calls.records["noise"][place] &= worker.gets_noise
 
     def run(self, places: Any = None) -> None:
-        """Runs searches to the end of their budgets. Raises RuntimeError for a user-defined kernel that breaks its contract."""
-        left = self._chosen(places)
-        while len(left):
-            try:
-                stopped = run_each(self._calls, left)
-            except IndexError:
-                raise self.workers[int(left[0])]._index_error() from None
-            for place in left.tolist() if stopped or self.workers[0].guarded else ():
-                worker = self.workers[place]
-                worker.check(int(self._records["status"][place]))
-                if self._records["status"][place] != DONE:
-                    worker.share = self.budget.playouts
-                    worker.grow(int(self._records["status"][place]))
-            left = left[self._records["status"][left] != DONE]
+        """Runs searches to the end of their budgets.
+
+        Raises RuntimeError for a user-defined kernel that breaks its contract, what an evaluator raises, and ValueError for
+        an answer that is no evaluation; searches that waited for it are then as they were.
+        """
+        wanted = self._chosen(places)
+        try:
+            self._calls.run(wanted, self._grow)
+        except IndexError:
+            if not self.workers[0].user_defined:
+                raise
+            raise self.workers[0]._index_error() from None
+        for place in wanted.tolist() if self.workers[0].guarded else ():
+            self.workers[place].check(DONE)
+
+    def _grow(self, place: int, status: int) -> None:
+        """Gives a search the room that it needs. Raises for one that a fault has stopped."""
+        worker = self.workers[place]
+        worker.check(status)
+        worker.share = self.budget.playouts
+        worker.grow(status)
 
     def read(self, places: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Returns visits [n, actions] int32 and mean payoffs of the player to move [n, actions] float64 of the roots' actions.
@@ -140,7 +143,7 @@ class Pool:
         wanted = self._chosen(places)
         visits = np.empty((len(wanted), self.workers[0].searched_rules.actions), np.int32)
         values = np.empty(visits.shape)
-        read_each(self._calls, wanted, visits, values)
+        read_each(self._calls.bytes, wanted, visits, values)
         return visits[:, : self.rules.actions], values[:, : self.rules.actions]
 
     def choose(self, places: Any = None) -> np.ndarray:
@@ -149,7 +152,9 @@ class Pool:
         moves = np.empty(len(wanted), np.int64)
         for i, place in enumerate(wanted):
             worker = self.workers[place]
-            worker.chosen = chosen([worker.graph], self.budget.final_move, worker.sim.rng, self.state(place))
+            state = self.state(place)
+            rule = self.budget.final_move, worker.sim.rng, state, self._planner.temperature_at(state)
+            worker.chosen = chosen([worker.graph], *rule)
             moves[i] = worker.chosen
         return moves
 
@@ -168,6 +173,7 @@ class Pool:
             stopped="playouts",
             rng=worker.sim.rng,
             searched=worker.searched,
+            temperature=self._planner.temperature_at(state),
         )
         worker.chosen = found.action
         return found
@@ -179,10 +185,33 @@ class Pool:
     def _checked(self, places: Any) -> np.ndarray:
         """Some places. Raises ValueError for others than there are, and for one named twice."""
         found = np.ascontiguousarray(places, np.int64).reshape(-1)
-        if len(found) and not (0 <= found.min() and found.max() < len(self.workers) and len(np.unique(found)) == len(found)):
+        if len(found) and not (found.min() >= 0 and found.max() < len(self.workers) and len(np.unique(found)) == len(found)):
             raise ValueError(f"places must be different numbers from 0 to {len(self.workers) - 1}, not {found[:8].tolist()}")
         return found
 
     def _chosen(self, places: Any) -> np.ndarray:
         """Some places, by default those of the last `begin`."""
         return self._begun if places is None else self._checked(places)
+
+
+SIDE_BY_SIDE = 256
+"""Searches at once, whose graphs are all in memory."""
+
+
+def searched_side_by_side(planner: Planner, states: Sequence[State], playouts: int | None, first: int) -> list[SearchResult]:
+    """Returns the results of a planner's searches from states of one game; `first` is the number of the first search.
+
+    Raises ValueError for a planner with reuse_graph, and as Pool does.
+    """
+    if planner.options.reuse_graph:
+        raise ValueError("searches side by side begin afresh: the planner must be one without reuse_graph")
+    found: list[SearchResult] = []
+    pool = None
+    for start in range(0, len(states), SIDE_BY_SIDE):
+        these = states[start : start + SIDE_BY_SIDE]
+        if pool is None or planner.asked:
+            pool = Pool(planner, these[0].rules, len(these), playouts)
+        pool.begin(these, np.array([seeded(planner.seed, first + start + place, 0) for place in range(len(these))]))
+        pool.run()
+        found += [pool.result(place) for place in range(len(these))]
+    return found

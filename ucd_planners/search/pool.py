@@ -1,7 +1,7 @@
 """Many searches of one game in one compiled call, each exactly as it would run alone.
 
-A CALL holds the addresses of a search: its kernels, root, graph and simulation. Searches share nothing that changes, so the
-result of one depends neither on the others nor on how many there are.
+A CALL holds the addresses of a search: its kernels, root, graph and simulation. Searches share nothing that changes but
+remembered evaluations, so the result of one depends neither on the others nor on how many there are.
 """
 
 from __future__ import annotations
@@ -12,18 +12,20 @@ from numba import types
 from ucd_envs.bindings import BYTE
 from ucd_envs.kernels import BYTES, HEADER, kernel
 from ucd_envs.structs import array_at, fields, record
+from ucd_planners.search.evaluation import BATCH, add_noise, answer, ask
 from ucd_planners.search.graph import GRAPH, edges, free_blocks, mean_value, nodes, transpositions
 from ucd_planners.search.growth import add_node
-from ucd_planners.search.interface import DONE
+from ucd_planners.search.interface import DONE, NEEDS_EVALUATION, NO_PRIORS, NO_VALUE
 from ucd_planners.search.kernels import RULES_BINDING, SEARCH_BINDING, rules_at, search_at
 from ucd_planners.search.loop import run
 from ucd_planners.search.sim import SIM, key
 
 CALL = record(
     *((name, np.uint64) for name in ("rules", "search", "root", "graph", "sim")),
-    *((name, np.int64) for name in ("root_bytes", "goal", "status")),
+    *((name, np.int64) for name in ("root_bytes", "goal", "status", "row", "noise")),
 )
-"""Addresses of a search, the bytes of its root, the playouts that its graph is to have, and the status that stopped it."""
+"""Addresses of a search, the bytes of its root, the playouts that its graph is to have, and the status that stopped it; the row
+of the batch in which it waits, or -1, and whether its root is yet to get noise."""
 WORD = np.dtype(np.uint64)
 RULES_WORDS, SEARCH_WORDS = RULES_BINDING.words, SEARCH_BINDING.words
 GRAPH_BYTES, SIM_BYTES = GRAPH.itemsize, SIM.itemsize
@@ -53,27 +55,46 @@ def begin_each(calls, places):
         add_node(graph, key(sim), fields(root, HEADER).player, ply)
 
 
-@kernel(types.int64(CALLS, PLACES))
-def run_each(calls, places):
-    """Runs the searches at these places to their goals; returns how many have stopped before."""
-    stopped = np.int64(0)
+@kernel(types.int64(CALLS, PLACES, BYTES))
+def run_each(calls, places, batch_bytes):
+    """Runs the searches at these places to their goals, or until they wait in a batch; returns how many have stopped before.
+
+    Those that wait in a row of the batch get the answer that lies there first.
+    """
+    stopped, batch = np.int64(0), fields(batch_bytes, BATCH)
+    batch.used = 0  # new positions do not touch the answers that are yet to be taken
     for i in range(places.size):
         call = fields(calls[places[i]], CALL)
-        call.status = run(
-            array_at(call.rules, (RULES_WORDS,), WORD),
-            array_at(call.search, (SEARCH_WORDS,), WORD),
-            array_at(call.root, (call.root_bytes,), BYTE),
-            array_at(call.graph, (GRAPH_BYTES,), BYTE),
-            array_at(call.sim, (SIM_BYTES,), BYTE),
-            call.goal,
-        )
-        stopped += call.status != DONE
+        rules_words, search_words = array_at(call.rules, (RULES_WORDS,), WORD), array_at(call.search, (SEARCH_WORDS,), WORD)
+        root = array_at(call.root, (call.root_bytes,), BYTE)
+        graph_bytes, sim_bytes = array_at(call.graph, (GRAPH_BYTES,), BYTE), array_at(call.sim, (SIM_BYTES,), BYTE)
+        rules, search = rules_at(rules_words), search_at(search_words)
+        graph, sim = fields(graph_bytes, GRAPH), fields(sim_bytes, SIM)
+        status = np.int64(call.status)
+        if status != NEEDS_EVALUATION:
+            status = np.int64(DONE)
+        elif call.row >= 0:
+            status = answer(rules, search, graph, sim, batch, call.row)
+            call.row = call.row if status in (NO_PRIORS, NO_VALUE) else -1  # the row tells what was wrong
+        while status in (DONE, NEEDS_EVALUATION):
+            if status == NEEDS_EVALUATION:
+                status = ask(rules, search, graph, sim, call, batch)
+                if status != DONE:
+                    break
+            if call.noise and nodes(graph)[graph.root].legal > 0:
+                add_noise(graph, sim, np.int64(graph.root), batch.fraction, batch.alpha)
+                call.noise = 0
+            status = run(rules_words, search_words, root, graph_bytes, sim_bytes, call.goal)
+            if status == DONE:
+                break
+        call.status = status
+        stopped += status != DONE
     return stopped
 
 
 @kernel(types.void(CALLS, PLACES, types.int32[:, ::1], types.float64[:, ::1]))
 def read_each(calls, places, visits, values):
-    """Writes visits and mean values of the roots' actions, a row for each place: [places, actions]; 0 and NaN without visits."""
+    """Writes visits and mean values of the roots' actions, a row for each place: [places, actions]; 0, NaN if untried."""
     for i in range(places.size):
         graph = fields(array_at(fields(calls[places[i]], CALL).graph, (GRAPH_BYTES,), BYTE), GRAPH)
         for action in range(visits.shape[1]):
@@ -85,6 +106,5 @@ def read_each(calls, places, visits, values):
             edge = edges(graph)[number]
             visits[i, np.int64(edge.action)] = edge.visits
             if edge.visits > 0:
-                values[i, np.int64(edge.action)] = (
-                    edge.visits * mean_value(graph)[number] / edge.visits
-                )  # rounded as in a result
+                # Rounded as in a result.
+                values[i, np.int64(edge.action)] = edge.visits * mean_value(graph)[number] / edge.visits
