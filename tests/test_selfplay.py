@@ -89,7 +89,7 @@ CASES: dict[str, tuple[Any, Rules]] = {
 def test_a_game_is_the_one_that_is_played_search_by_search(case: str) -> None:
     """Every move by the planner's final rule; all arrays to the last bit but the values, whose sums have another order."""
     make, rules = CASES[case]
-    found = list(SelfPlay(make(), rules, games=2, seed=SEED, sampled_moves=0).play(3))
+    found = list(SelfPlay(make(), rules, games=2, seed=SEED, temperature=0).play(3))
     for number, episode in enumerate(found):
         alone = played_one_by_one(make(), rules, number)
         assert episode.number == number
@@ -104,12 +104,12 @@ def test_games_do_not_depend_on_how_many_are_played_at_once(case: str) -> None:
     make, rules = CASES[case]
 
     def played(**options: Any) -> list[tuple[Any, ...]]:
-        return bytes_of(SelfPlay(make(), rules, seed=SEED, sampled_moves=6, temperature=0.7, **options).play(7))
+        return bytes_of(SelfPlay(make(), rules, seed=SEED, temperature_plies=6, temperature=0.7, **options).play(7))
 
     alone = played(games=1)
     assert len({game[1:] for game in alone}) > 1
     assert played(games=3) == played(games=100) == played(games=5, threads=2) == alone
-    again = SelfPlay(make(), rules, seed=SEED, games=4, sampled_moves=6, temperature=0.7)
+    again = SelfPlay(make(), rules, seed=SEED, games=4, temperature_plies=6, temperature=0.7)
     assert bytes_of([*again.play(3), *again.play(4)]) == alone
     again.reset(SEED)
     assert bytes_of(again.play(7)) == alone
@@ -137,7 +137,7 @@ def test_dtypes_and_shapes_are_as_documented() -> None:
 def test_early_moves_are_drawn_by_their_visits() -> None:
     """First moves of 3,000 games at two temperatures, against visits to that power; a game's search is known by its policy."""
     for temperature in (1.0, 0.5):
-        selfplay = SelfPlay(uct(playouts=30), "tic_tac_toe", games=64, seed=3, temperature=temperature, sampled_moves=1)
+        selfplay = SelfPlay(uct(playouts=30), "tic_tac_toe", games=64, seed=3, temperature=temperature, temperature_plies=1)
         expected, counted, variance = np.zeros(9), np.zeros(9), np.zeros(9)
         for episode in selfplay.play(3000):
             chances = episode.policies[0].astype(float) ** (1 / temperature)
@@ -200,9 +200,9 @@ def test_a_text_names_a_planner_and_the_seed_is_kept() -> None:
         ("uct(playouts=9)", "tic_tac_toe", {"games": 0}, "games must be from 1 to 65536"),
         ("uct(playouts=9)", "tic_tac_toe", {"games": 65537}, "games must be from 1 to 65536"),
         ("uct(playouts=9)", "tic_tac_toe", {"threads": 0}, "threads must be from 1 to 1024"),
-        ("uct(playouts=9)", "tic_tac_toe", {"sampled_moves": -1}, "sampled_moves must be from 0"),
-        ("uct(playouts=9)", "tic_tac_toe", {"temperature": 0}, "temperature must be a finite number above 0, not 0"),
-        ("uct(playouts=9)", "tic_tac_toe", {"temperature": float("nan")}, "temperature must be a finite number above 0"),
+        ("uct(playouts=9)", "tic_tac_toe", {"temperature_plies": -1}, "temperature_plies must be"),
+        ("uct(playouts=9)", "tic_tac_toe", {"temperature": -1}, "temperature must be"),
+        ("uct(playouts=9)", "tic_tac_toe", {"temperature": float("nan")}, "temperature must be"),
         ("uct(playouts=9)", "tic_tac_toe", {"seed": -1}, "seed must be from 0"),
         ("catch_up(playouts=9)", "pig", {}, "does not serve pig_v0, a game with chance"),
     ],

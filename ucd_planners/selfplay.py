@@ -11,24 +11,26 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.bindings import bound
 from ucd_envs.kernels import compiled
 from ucd_envs.registry import make_rules
 from ucd_envs.rng import seeded, unforeseen
-from ucd_envs.rules import Rules
-from ucd_envs.settings import integer, real, shown
+from ucd_envs.rules import MOST_PLIES, Rules
+from ucd_envs.settings import integer, shown
 from ucd_planners.episodes import Episode, Episodes
 from ucd_planners.notation import planner_from
+from ucd_planners.options import checked_temperature
 from ucd_planners.planner import Planner
 from ucd_planners.pool import Pool
 from ucd_planners.search.interface import DONE
-from ucd_planners.steps import BROKEN, ENDED, FULL, GAME, OBSERVER, PLAY_EACH, READY, STYLE, play_each
+from ucd_planners.steps import BROKEN, ENDED, FULL, GAME, PLAY_EACH, READY, STYLE, play_each
 
 RULES_OF = ("visits", "mean", "lower_bound")
 """Final rules by their numbers in compiled code."""
 MOST_GAMES, MOST_THREADS = 2**16, 1024
 FIRST_ROWS = 64
 """Moves for which a game has room at first."""
+TEMPERATURE_PLIES = 30
+"""Plies whose moves are drawn, by default [Silver et al. 2018]."""
 SHORT, LONG = 0.05, 0.2
 """Seconds between which a compiled call is to last: shorter ones cost Python's time, longer ones keep Ctrl-C waiting."""
 
@@ -41,13 +43,15 @@ class SelfPlay:
             ...                                        # episode.observations, policies, values, moves, payoffs
 
     Game k depends on the seed and k alone: neither on `games` and `threads` nor on how many were asked for at once. Each move
-    is searched afresh with the planner's budget. The first moves are drawn with probabilities proportional to
-    visits**(1 / temperature), for games that differ, and later ones are the planner's own choice.
+    is searched with the planner's budget. Moves of the first plies are drawn in proportion to visits^(1 / temperature), later
+    ones chosen by the planner's final rule.
 
     planner: a Planner or its text, such as "uct(playouts=200)", with a budget in playouts; it stays as it was. game: a name,
     with its settings as further options, or Rules. games: those side by side, 1 to 65,536. seed: of all games; by default an
-    unforeseeable one. temperature: above 0. sampled_moves: moves of a game, both players' together, that are drawn; 0 for none.
-    threads: those that play, 1 to 1024.
+    unforeseeable one. temperature, temperature_plies: as in Planner; by default the planner's own where it has a temperature,
+    else 1 in the first 30 plies. threads: those that play, 1 to 1024, one with an evaluator.
+
+    After a network has learned, `planner.forget()` forgets the evaluations of the old one.
 
     Games of one player and games with chance are played as well. Raises TypeError or ValueError for other parameters, a planner
     that does not serve the game, one with a budget in seconds, workers, stop_early, progress, knowledge or groups of moves, and
@@ -61,32 +65,39 @@ class SelfPlay:
         *,
         games: int = 256,
         seed: int | None = None,
-        temperature: float = 1.0,
-        sampled_moves: int = 30,
+        temperature: float | None = None,
+        temperature_plies: int | None = None,
         threads: int = 1,
         **settings: Any,
     ) -> None:
         self.games = integer("games", games, 1, MOST_GAMES)
         self.threads = integer("threads", threads, 1, MOST_THREADS)
-        self.sampled_moves = integer("sampled_moves", sampled_moves, 0, 2**31)
-        if not 0 < real("temperature", temperature) < math.inf:
-            raise ValueError(f"temperature must be a finite number above 0, not {temperature!r}")
-        self.temperature = float(temperature)
         self.planner = planner_from(planner) if isinstance(planner, str) else planner
         if not isinstance(self.planner, Planner):
             raise TypeError(f"expected a planner such as uct(playouts=200), or its text, not {shown(planner)}")
         if isinstance(game, Rules) and settings:
             raise TypeError(f"settings go with the name of a game: {game} has its own")
         self.rules = game if isinstance(game, Rules) else make_rules(game, **settings)
-        if self.planner.playouts is None:
+        planner, evaluation = self.planner, self.planner.evaluation
+        if planner.playouts is None:
             raise ValueError("self-play needs a planner with a budget in playouts, such as uct(playouts=200)")
-        if self.planner.groups is not None:
+        if planner.groups is not None:
             raise ValueError("self-play goes without groups of moves")
-        self.planner.check(self.rules)
+        if evaluation is not None and self.threads > 1:
+            raise ValueError("an evaluator is called by one thread: threads=1")
+        if temperature is None and temperature_plies is None and planner.temperature > 0:
+            temperature, temperature_plies = planner.temperature, planner.temperature_plies
+            temperature_plies = MOST_PLIES if temperature_plies is None else temperature_plies
+        temperature = 1.0 if temperature is None else temperature
+        temperature_plies = TEMPERATURE_PLIES if temperature_plies is None else temperature_plies
+        self.temperature, plies = checked_temperature(temperature, temperature_plies, False)
+        self.temperature_plies = plies or 0
         self.reset(seed)
-        self._pool = Pool(self.planner, self.rules, self.games)
-        self._pool._records["goal"] = self._pool.budget.playouts
-        self._inside = not (self.planner.asked or self.planner.options.reuse_graph)
+        self._pool = Pool(planner, self.rules, self.games)
+        self._calls = self._pool._calls
+        self._calls.records["goal"] = planner.playouts
+        self._begins = not (planner.asked or planner.options.reuse_graph)
+        self._runs = self._begins and (evaluation is None or evaluation.evaluator.kernel is not None)
         self._make_notes()
 
     def reset(self, seed: int | None = None) -> None:
@@ -142,13 +153,13 @@ class SelfPlay:
         games, self._positions[place] = self._games, self._start
         games["rng"][place], games["episode"][place], games["phase"][place] = seeded(self.seed, number), number, READY
         games["plies"][place] = games["decisions"][place] = 0
-        if not self._inside:
+        if not self._begins:
             self._pool.workers[place].forget()
 
     def _advance(self, places: np.ndarray, pool: ThreadPoolExecutor) -> None:
         """Plays on, at all of the places, to the end of their games or, where searches are begun in Python, by a move."""
         parts = [part for part in np.array_split(places, self.threads) if len(part)]
-        advance = self._to_the_end if self._inside else self._by_a_move
+        advance = self._to_the_end if self._runs else self._by_a_move
         if len(parts) == 1:
             advance(parts[0], [])
         else:
@@ -191,29 +202,35 @@ class SelfPlay:
             self._look_after(places)
         searching = places[(self._games["phase"][places] != ENDED) & (self._games["phase"][places] != FULL)]
         if len(searching):
-            self._pool.begin(self._positions[searching], self._games["search_rng"][searching], searching)
-            self._pool.run(searching)
+            if self._begins:
+                self._calls.run(searching, self._pool._grow)
+            else:
+                self._pool.begin(self._positions[searching], self._games["search_rng"][searching], searching)
+                self._pool.run(searching)
             self._call(searching, 1)
 
     def _look_after(self, places: np.ndarray) -> None:
         """Makes room for searches that need it. Raises RuntimeError for a kernel that breaks its contract."""
-        phases, statuses = self._games["phase"][places], self._pool._records["status"][places]
+        phases, statuses = self._games["phase"][places], self._calls.records["status"][places]
+        self._calls._refuse_faults(places, statuses)
         stopped = (phases == BROKEN) | (statuses != DONE) | self._pool.workers[0].guarded
         for place, phase, status in zip(*(part[stopped].tolist() for part in (places, phases, statuses)), strict=True):
             if phase == BROKEN:
                 raise RuntimeError(f"{self.rules} leaves a game to nobody after {self._games['plies'][place]} moves")
-            worker = self._pool.workers[place]
-            worker.check(status)
-            if status != DONE:
-                worker.share = self._pool.budget.playouts
-                worker.grow(status)
+            if status == DONE:
+                self._pool.workers[place].check(status)
+            else:
+                self._pool._grow(place, status)
 
     def _call(self, places: np.ndarray, moves: int) -> int:
         """Calls compiled code."""
+        calls = self._calls
+        if calls.batch is not None:
+            calls.batch.begin()
         try:
             return int(
                 self._kernel(
-                    *(self._pool._calls, places, self._observer, self._game_bytes, self._positions, self._style, moves),
+                    *(calls.bytes, places, calls._header, self._game_bytes, self._positions, self._style, moves),
                     *self._notes,
                 )
             )
@@ -222,18 +239,18 @@ class SelfPlay:
 
     def _make_notes(self, rows: int | None = None) -> None:
         """Makes the arrays that games fill, or makes them longer."""
-        rules, games = self.rules, self.games
+        rules, games, evaluation = self.rules, self.games, self.planner.evaluation
         if rows is None:
             self._kernel = compiled(play_each, PLAY_EACH)
-            self._observer = bound(OBSERVER, observe=rules.kernels.observe)
             self._start = rules.initial_state().array()
             self._positions = np.zeros((games, rules.state_bytes), np.uint8)
             self._game_bytes = np.zeros((games, GAME.itemsize), np.uint8)
             self._games: Any = self._game_bytes.view(GAME)[:, 0]
             self._style = np.zeros(STYLE.itemsize, np.uint8)
             style: Any = self._style.view(STYLE)[0]
-            style.inside, style.final_rule = self._inside, RULES_OF.index(self.planner.final_move)
-            style.sampled_moves, style.exponent = self.sampled_moves, 1.0 / self.temperature
+            style.begins, style.runs, style.noisy = self._begins, self._runs, evaluation is not None and evaluation.is_noisy
+            style.final_rule = RULES_OF.index(self.planner.final_move)
+            style.temperature, style.temperature_plies = self.temperature, self.temperature_plies
             style.z = NormalDist().inv_cdf(0.975)
             self._notes: tuple[np.ndarray, ...] = ()
         count = min(rules.max_plies, FIRST_ROWS if rows is None else rows)
@@ -267,5 +284,5 @@ class SelfPlay:
         )
 
     def __repr__(self) -> str:
-        style = f"temperature={self.temperature:g} for {self.sampled_moves} moves, seed={self.seed}"
+        style = f"temperature={self.temperature:g} for {self.temperature_plies} plies, seed={self.seed}"
         return f"<self-play of {self.rules} by {self.planner!r}, {style}>"

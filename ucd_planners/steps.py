@@ -7,19 +7,19 @@ generator breaks ties and draws the moves that are sampled.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import types
-from numba.core.types import FunctionType
 
-from ucd_envs.bindings import BindingType, reader
-from ucd_envs.kernels import CHANCE, FAILED, HEADER, OBSERVE, OVER, WORDS, kernel, move_of
+from ucd_envs.bindings import BYTE
+from ucd_envs.kernels import BYTES, CHANCE, FAILED, HEADER, OVER, kernel, move_of
 from ucd_envs.rng import below, draw, unit
 from ucd_envs.structs import array_at, fields, record
 from ucd_planners.search.graph import FINISHED, GRAPH, edges, mean_value, nodes
 from ucd_planners.search.interface import DONE
 from ucd_planners.search.kernels import rules_at
 from ucd_planners.search.pool import (
-    BYTE,
     CALL,
     CALLS,
     GRAPH_BYTES,
@@ -44,15 +44,12 @@ GAME = record(
 )
 """The generators of a game and of its search under way, its number, its phase, its moves, and those of them by players."""
 STYLE = record(
-    *((name, np.int64) for name in ("inside", "final_rule", "sampled_moves")),
-    *((name, np.float64) for name in ("exponent", "z")),
+    *((name, np.int64) for name in ("begins", "runs", "noisy", "final_rule", "temperature_plies")),
+    *((name, np.float64) for name in ("temperature", "z")),
 )
-"""`inside`: whether searches begin and run inside of the steps; `sampled_moves`: decisions at the beginning of a game that are
-drawn with probabilities proportional to visits**exponent; `z`: of the lower bound."""
-OBSERVER = BindingType("observer", {"observe": FunctionType(OBSERVE)})
-"""The kernel of a game that no search calls."""
-observer_at = reader(OBSERVER)
-REAL = np.dtype(np.float64)
+"""`begins`, `runs`: whether searches begin, and run, inside of the steps; `noisy`: whether priors of roots get noise;
+`temperature_plies`: those in which a move is drawn in proportion to visits^(1 / temperature), if that is above 0; `z`: of the
+lower bound."""
 
 GAMES = types.Array(types.uint8, 2, "C")
 NOTES = (
@@ -66,17 +63,17 @@ NOTES = (
 )
 """Moves as `move_of` writes them, [games, rows]; observations [games, rows, entries], masks and policies [games, rows, actions]
 and values [games, rows] of decisions; payoffs, [games, players]; scratch, [games, 3, actions]."""
-PLAY_EACH = types.int64(CALLS, PLACES, WORDS, GAMES, GAMES, types.uint8[::1], types.int64, *NOTES)
+PLAY_EACH = types.int64(CALLS, PLACES, BYTES, GAMES, GAMES, BYTES, types.int64, *NOTES)
 
 
 @kernel(PLAY_EACH)
 def play_each(
-    calls, places, observer, games, positions, style_bytes, most, moves, observations, masks, policies, values, payoffs, scratch
+    calls, places, batch, games, positions, style_bytes, most, moves, observations, masks, policies, values, payoffs, scratch
 ):
     """Plays on at these places: up to `most` moves each, or up to the next search where searches run elsewhere.
 
-    observer: a binding of OBSERVER; games: [places, GAME.itemsize]; positions: [places, state_bytes]; style: a STYLE. Returns
-    how many games need Python: their search has stopped early, or they are FULL, ENDED or BROKEN.
+    batch: a BATCH; games: [places, GAME.itemsize]; positions: [places, state_bytes]; style: a STYLE. Returns how many games
+    need Python: their search has stopped early, or they are FULL, ENDED or BROKEN.
     """
     style, waiting = fields(style_bytes, STYLE), np.int64(0)
     for i in range(places.size):
@@ -86,11 +83,12 @@ def play_each(
         played, generator = np.int64(0), generator_of(games[place])
         while played < most:
             if game.phase == SEARCHING:
-                if style.inside:
-                    run_each(calls, places[i : i + 1])
+                if style.runs:
+                    run_each(calls, places[i : i + 1], batch)
                 if call.status != DONE:
                     break
-                action = decide(call, game, style, masks, policies, values, scratch[place], place)
+                ply = np.int64(fields(position, HEADER).ply)
+                action = decide(call, game, ply, style, policies, values, scratch[place], place)
                 moves[place, game.plies] = move_of(fields(position, HEADER).player, action)
                 rules.play(rules.config, position, action)
                 game.plies += 1
@@ -102,12 +100,13 @@ def play_each(
                 if game.phase == ENDED:
                     rules.payoffs(rules.config, position, payoffs[place])
                 break
-            look(call, rules, observer, game, position, observations, masks, place)
+            look(call, rules, game, position, observations, masks, place)
             game.search_rng[0], game.search_rng[1] = draw(generator), draw(generator) | np.uint64(1)  # never all zero
             game.phase, call.status = SEARCHING, DONE
-            if not style.inside:
+            if style.begins:
+                begin(calls, places[i : i + 1], game, position, style.noisy)
+            if not style.runs:
                 break
-            begin(calls, places[i : i + 1], game, position)
         waiting += game.phase != SEARCHING or call.status != DONE
     return waiting
 
@@ -140,10 +139,10 @@ def settle(rules, game, position, generator, moves, place):
 
 
 @kernel()
-def look(call, rules, observer, game, position, observations, masks, place):
+def look(call, rules, game, position, observations, masks, place):
     """Writes the observation of the player to move, and its legal actions."""
     row, sim = np.uint64(game.decisions), fields(array_at(call.sim, (SIM_BYTES,), BYTE), SIM)
-    observer_at(observer).observe(rules.config, position, np.int64(fields(position, HEADER).player), observations[place, row])
+    rules.observe(rules.config, position, np.int64(fields(position, HEADER).player), observations[place, row])
     legal, mask = action_list(sim), masks[place, row]
     for action in range(mask.size):
         mask[action] = 0
@@ -153,10 +152,11 @@ def look(call, rules, observer, game, position, observations, masks, place):
 
 
 @kernel()
-def begin(calls, place, game, position):
+def begin(calls, place, game, position, noisy):
     """Begins the search at a place from the game's position; place: [1] int64."""
     call = fields(calls[np.uint64(place[0])], CALL)
     root = array_at(call.root, (call.root_bytes,), BYTE)
+    call.row, call.noise = -1, noisy
     for i in range(root.size):
         root[i] = position[i]
     generator = rng(fields(array_at(call.sim, (SIM_BYTES,), BYTE), SIM))
@@ -165,7 +165,7 @@ def begin(calls, place, game, position):
 
 
 @kernel()
-def decide(call, game, style, masks, policies, values, scratch, place):
+def decide(call, game, ply, style, policies, values, scratch, place):
     """Writes the shares of visits and the mean payoff at the root of a search that is done; returns the move to play."""
     graph, row = fields(array_at(call.graph, (GRAPH_BYTES,), BYTE), GRAPH), np.uint64(game.decisions)
     policy, visits, means, wins = policies[place, row], scratch[0], scratch[1], scratch[2]
@@ -186,26 +186,32 @@ def decide(call, game, style, masks, policies, values, scratch, place):
         policy[action] = visits[action] / total
     values[place, row] = paid / total
     generator = rng(fields(array_at(call.sim, (SIM_BYTES,), BYTE), SIM))
-    if game.decisions < style.sampled_moves:
-        return sampled(visits, style.exponent, generator)
+    if style.temperature > 0.0 and ply < style.temperature_plies:
+        return drawn(visits, style.temperature, generator)
     return final(visits, means, wins, style, generator)
 
 
 @kernel()
-def sampled(visits, exponent, generator):
-    """Returns an action drawn with probabilities proportional to visits**exponent."""
+def drawn(visits, temperature, generator):
+    """Returns an action drawn in proportion to visits^(1 / temperature), as a planner's choice does."""
     most, whole = 0.0, 0.0
     for action in range(visits.size):
         most = max(most, visits[action])
     for action in range(visits.size):
-        whole += (visits[action] / most) ** exponent if visits[action] > 0.0 else 0.0
-    left, found = whole * unit(generator), np.int64(-1)
+        whole += weight(visits[action], most, temperature)
+    bound, passed, found = whole * unit(generator), 0.0, np.int64(-1)
     for action in range(visits.size):
         # Rounding may leave a little at the end, which goes to the last action with visits.
-        if visits[action] > 0.0 and left >= 0.0:
+        if visits[action] > 0.0 and passed <= bound:
             found = np.int64(action)
-            left -= (visits[action] / most) ** exponent
+        passed += weight(visits[action], most, temperature)
     return found
+
+
+@kernel()
+def weight(visits, most, temperature):
+    """Returns (visits / most)^(1 / temperature), by logarithms, so that a small temperature does not overflow."""
+    return math.exp((math.log(visits) - math.log(most)) / temperature) if visits > 0.0 else 0.0
 
 
 @kernel()
@@ -254,5 +260,5 @@ def lower_bound(score, games, z):
     """Returns the lower end of Wilson's interval for a share, as `intervals.wilson` does."""
     share = score / games
     middle = (share + z * z / (2 * games)) / (1 + z * z / games)
-    reach = z / (1 + z * z / games) * np.sqrt(share * (1 - share) / games + z * z / (4 * games * games))
+    reach = z / (1 + z * z / games) * math.sqrt(share * (1 - share) / games + z * z / (4 * games * games))
     return max(0.0, middle - reach)

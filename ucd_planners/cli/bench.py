@@ -46,6 +46,11 @@ def add(commands: Any) -> None:
         help="evaluations a second of searches with an evaluator, outside of its own time, and of a network beside them",
     )
     parser.add_argument(
+        "--selfplay",
+        action="store_true",
+        help="samples a second of self-play, beside a loop in Python (default 200 playouts)",
+    )
+    parser.add_argument(
         "--against",
         choices=tuple(PEER_OF.values()),
         help="a peer in the same run: openspiel for planners, pettingzoo with --envs, with --foreign python, which is "
@@ -64,8 +69,9 @@ def _run(arguments: argparse.Namespace) -> int:
         cases = _cases(arguments, bench)
         needed = ["pettingzoo", "openspiel"] if arguments.foreign else []
         if arguments.against is not None:
-            if arguments.kept or arguments.seats:
-                raise ValueError(f"--{'kept' if arguments.kept else 'seats'} has no peer")
+            for name in ("kept", "seats", "selfplay"):
+                if getattr(arguments, name):
+                    raise ValueError(f"--{name} has no peer")
             what = next((name for name in ("envs", "foreign", "puct") if getattr(arguments, name)), "planners")
             if arguments.against != PEER_OF[what]:
                 raise ValueError(f"the peer of {WORDS[what]} is {PEER_OF[what]}")
@@ -91,6 +97,10 @@ def _run(arguments: argparse.Namespace) -> int:
         from ucd_planners.benchmarks import kept
 
         count, rows = len(cases), kept.kept_rows(cases)
+    elif arguments.selfplay:
+        from ucd_planners.benchmarks import selfplay
+
+        count, rows = len(cases), selfplay.selfplay_rows(cases)
     shown: list[dict[str, Any]] = []
     try:
         with progress(count, "measured") as advance:
@@ -125,14 +135,18 @@ def _cases(arguments: argparse.Namespace, bench: Any) -> list[Any]:
         raise ValueError("--seats is a benchmark of its own: it goes without --envs, --foreign and --kept")
     if arguments.puct and (arguments.envs or arguments.foreign or arguments.kept or arguments.seats):
         raise ValueError("--puct is a benchmark of its own: it goes without --envs, --foreign, --kept and --seats")
+    if arguments.selfplay and any(getattr(arguments, name) for name in ("envs", "foreign", "kept", "seats", "puct")):
+        raise ValueError("--selfplay is a benchmark of its own: it goes without --envs, --foreign, --kept, --seats and --puct")
     if arguments.kept:
         from ucd_planners.benchmarks import kept
+    if arguments.selfplay:
+        from ucd_planners.benchmarks import selfplay
     if arguments.game is None:
         if arguments.planner or arguments.playouts is not None:
             raise ValueError("--planner and --playouts go with --game")
         if arguments.envs or arguments.foreign or arguments.seats or arguments.puct:
             return []
-        return kept.cases() if arguments.kept else bench.suite()
+        return kept.cases() if arguments.kept else selfplay.cases() if arguments.selfplay else bench.suite()
     if arguments.envs or arguments.seats:
         which = "--envs" if arguments.envs else "--seats"
         raise ValueError(f"{which} measures every game with its defaults: it goes without --game")
@@ -142,10 +156,11 @@ def _cases(arguments: argparse.Namespace, bench: Any) -> list[Any]:
         raise ValueError("--foreign measures environments that others wrote: it goes without --game")
     rules = registry.make_rules(arguments.game, **arguments.settings)
     usual, planners = 10_000, [bench.PLAYOUT, "uct(c=0.3)", bench.ucd_text("1,0,1")]
-    if arguments.kept:
-        usual, planners = kept.PLAYOUTS, list(kept.PLANNERS)
+    if arguments.kept or arguments.selfplay:
+        own: Any = kept if arguments.kept else selfplay
+        usual, planners = own.PLAYOUTS, list(own.PLANNERS)
         if bench.PLAYOUT in (arguments.planner or ()):
-            raise ValueError(f"--kept measures planners: {bench.PLAYOUT!r} is none")
+            raise ValueError(f"--{'kept' if arguments.kept else 'selfplay'} measures planners: {bench.PLAYOUT!r} is none")
     playouts = integer("playouts", usual if arguments.playouts is None else arguments.playouts, 1, MOST_EDGES)
     cases = []
     for planner in arguments.planner or planners:
@@ -161,6 +176,8 @@ def _show(rows: list[dict[str, Any]]) -> None:
     titles = {"game": "game", "planner": "planner", "playouts": "playouts", "playouts_per_s": "playouts/s"}
     titles |= {
         "moves": "moves",
+        "samples_per_s": "samples/s",
+        "loop_per_s": "loop in Python/s",
         "kept_per_s": "kept/s",
         "fresh_per_s": "fresh/s",
         "bytes_per_playout": "bytes/playout",
