@@ -14,13 +14,16 @@ import numpy as np
 import pytest
 
 from ucd_envs import make_rules
-from ucd_envs.kernels import CHANCE
+from ucd_envs.kernels import CHANCE, HEADER, kernel
 from ucd_envs.rng import draw, seeded
 from ucd_envs.rules import Rules, State
-from ucd_planners import Episode, Episodes, Planner, SelfPlay, grave, rave, ucd, uct
+from ucd_envs.structs import fields
+from ucd_planners import Episode, Episodes, Planner, SelfPlay, grave, puct, rave, ucd, uct
+from ucd_planners.evaluators import Heuristic
 from ucd_planners.groups import Manhattan
 from ucd_planners.playouts import CMC
 from ucd_planners.root import chosen
+from ucd_planners.search.interface import EVALUATE
 from ucd_planners.worker import Stop, Worker
 
 PLAYOUTS, SEED = 40, 11
@@ -72,6 +75,23 @@ def played_one_by_one(planner: Planner, rules: Rules, number: int) -> Episode:
     return Episode(number=number, **{**made, "payoffs": np.array(state.payoffs())})
 
 
+def net(planes: np.ndarray, masks: np.ndarray, players: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A network of whole numbers, whose answer for a position does not depend on the rest of its batch."""
+    seen, actions = planes.reshape(len(planes), -1).astype(np.int64), masks.shape[1]
+    weights = np.arange(seen.shape[1] * (actions + 1)).reshape(seen.shape[1], -1) ** 2 % 101
+    told = seen @ weights % 97
+    return told[:, :actions].astype(np.float32) / 40, told[:, actions].astype(np.float32) / 96
+
+
+@kernel(EVALUATE)
+def first_cells(config, state, memory, actions, priors, values):
+    """Prefers actions with low numbers, and the player to move."""
+    for i in range(actions.size):
+        priors[i] = 1.0 / (1.0 + actions[i])
+    mover = fields(state, HEADER).player
+    values[mover], values[1 - mover] = 0.6, 0.4
+
+
 CASES: dict[str, tuple[Any, Rules]] = {
     "uct": (lambda: uct(playouts=PLAYOUTS), make_rules("connect_four")),
     "ucd": (lambda: ucd(1, 0, 1, playouts=PLAYOUTS, final_move="mean"), make_rules("hex", size=4)),
@@ -81,6 +101,9 @@ CASES: dict[str, tuple[Any, Rules]] = {
     "kept": (lambda: ucd(playouts=PLAYOUTS, reuse_graph=True), make_rules("othello", size=4)),
     "one player": (lambda: ucd(playouts=PLAYOUTS), make_rules("leftright", steps=90)),
     "chance": (lambda: uct(playouts=PLAYOUTS), make_rules("einstein", size=3)),
+    "puct": (lambda: puct(net, playouts=PLAYOUTS, noise=(0.25, 0.5), batch=3), make_rules("hex", size=4)),
+    "heuristic": (lambda: puct(Heuristic(first_cells), playouts=PLAYOUTS, noise=(0.25, 0.5)), make_rules("hex", size=4)),
+    "kept puct": (lambda: puct(net, playouts=PLAYOUTS, reuse_graph=True, batch=3), make_rules("tic_tac_toe")),
     "pairs of plies": (lambda: uct(playouts=PLAYOUTS), make_rules("pentago")),
 }
 
@@ -104,6 +127,8 @@ def test_games_do_not_depend_on_how_many_are_played_at_once(case: str) -> None:
     make, rules = CASES[case]
 
     def played(**options: Any) -> list[tuple[Any, ...]]:
+        if "puct" in case or case == "heuristic":
+            options.pop("threads", None)  # an evaluator is called by one
         return bytes_of(SelfPlay(make(), rules, seed=SEED, temperature_plies=6, temperature=0.7, **options).play(7))
 
     alone = played(games=1)
@@ -113,6 +138,60 @@ def test_games_do_not_depend_on_how_many_are_played_at_once(case: str) -> None:
     assert bytes_of([*again.play(3), *again.play(4)]) == alone
     again.reset(SEED)
     assert bytes_of(again.play(7)) == alone
+
+
+def test_all_games_share_a_call_of_the_evaluator() -> None:
+    """Sixteen games with 20 evaluations a search: 21 calls a move with the root's, and not 16 times as many."""
+    calls: list[int] = []
+
+    def counted(planes: np.ndarray, masks: np.ndarray, players: np.ndarray) -> Any:
+        calls.append(len(planes))
+        return net(planes, masks, players)
+
+    planner = puct(counted, playouts=20, remember=0)
+    episodes = list(SelfPlay(planner, "hex", size=4, games=16, seed=1).play(16))
+    assert len(calls) <= 21 * max(map(len, episodes))
+    assert max(calls) == 16
+
+
+def test_an_evaluator_that_fails_ends_self_play_with_its_own_error() -> None:
+    """And the games go on when it answers again."""
+    broken = False
+
+    def sometimes(planes: np.ndarray, masks: np.ndarray, players: np.ndarray) -> Any:
+        if broken:
+            raise ZeroDivisionError("no network")
+        return net(planes, masks, players)
+
+    selfplay = SelfPlay(puct(sometimes, playouts=20), "hex", size=4, games=4, seed=1)
+    first = bytes_of(selfplay.play(2))
+    broken = True
+    selfplay.planner.forget()
+    with pytest.raises(ZeroDivisionError, match="no network"):
+        next(selfplay.play(1))
+    broken = False
+    later = bytes_of(selfplay.play(2))
+    selfplay.reset(1)
+    assert bytes_of(selfplay.play(4)) == first + later
+
+
+def test_priors_that_are_none_are_refused_with_the_position() -> None:
+    def wrong(planes: np.ndarray, masks: np.ndarray, players: np.ndarray) -> Any:
+        return np.full(masks.shape, np.nan), np.zeros(len(planes))
+
+    with pytest.raises(ValueError, match="nan"):
+        next(SelfPlay(puct(wrong, playouts=20), "hex", size=4, games=4, seed=1).play(1))
+    with pytest.raises(ValueError, match="an evaluator is called by one thread"):
+        SelfPlay(puct(net, playouts=20), "hex", size=4, threads=2)
+
+
+def test_a_planner_with_a_temperature_keeps_its_own() -> None:
+    own = SelfPlay(uct(playouts=20, temperature=0.5, temperature_plies=3), "tic_tac_toe", seed=1)
+    assert (own.temperature, own.temperature_plies) == (0.5, 3)
+    given = SelfPlay(uct(playouts=20, temperature=0.5, temperature_plies=3), "tic_tac_toe", seed=1, temperature=2.0)
+    assert (given.temperature, given.temperature_plies) == (2.0, 30)
+    usual = SelfPlay(uct(playouts=20), "tic_tac_toe", seed=1)
+    assert (usual.temperature, usual.temperature_plies) == (1.0, 30)
 
 
 def test_dtypes_and_shapes_are_as_documented() -> None:
