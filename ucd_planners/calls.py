@@ -12,6 +12,7 @@ from ucd_envs.rules import Rules
 from ucd_envs.structs import address_of
 from ucd_planners.evaluation import FAULTS, Batch, Evaluation, Remembered
 from ucd_planners.search.evaluation import BATCH
+from ucd_planners.search.in_flight import HEAD, STEP
 from ucd_planners.search.interface import DONE, NEEDS_EVALUATION
 from ucd_planners.search.pool import CALL, begin_each, read_each, run_each
 from ucd_planners.search.sim import Sim
@@ -46,17 +47,31 @@ class Calls:
             has_priors = searches[0].graph.layout.has_priors
             self.batch = Batch(evaluation, searches[0].rules, rows, remembered or Remembered(0), has_priors)
             self._header = self.batch.header
+        leaves = 1 if evaluation is None else evaluation.leaves
+        self._in_flight: list[tuple[np.ndarray, np.ndarray]] = []
         for kernel in (begin_each, run_each, read_each):
             compiled(kernel, kernel.seam_signature)
         for place, search in enumerate(searches):
             record = self.records[place]
             record.rules, record.search = address_of(search.rules_kernels), address_of(search.search_kernels)
             record.sim, record.graph = address_of(search.sim.header), address_of(search.graph.header)
+            record.leaves = leaves
+            if leaves > 1:
+                room = HEAD + STEP * int(search.sim.record.path.room), search.rules.key_words
+                self._in_flight.append((np.zeros((leaves, room[0]), np.int32), np.zeros((leaves, room[1]), np.uint64)))
+                record.descents, record.waiting_keys = map(address_of, self._in_flight[-1])
 
-    def begin(self, places: np.ndarray, goal: int) -> None:
-        """Marks searches as begun, with no playout so far. Their roots are yet to be given."""
-        self.records["goal"][places], self.records["status"][places] = goal, DONE
-        self.records["row"][places], self.records["noise"][places] = -1, self._noisy
+    def begin(self, places: np.ndarray, goal: int, share: int) -> None:
+        """Marks searches as begun: `goal` playouts to be had now, and `share` in the end. Their roots are yet to be given."""
+        for name, value in {
+            "goal": goal,
+            "share": share,
+            "status": DONE,
+            "row": -1,
+            "noise": self._noisy,
+            "waiting": 0,
+        }.items():
+            self.records[name][places] = value
         if self.batch is not None:
             self.batch.begin()
 
@@ -75,26 +90,35 @@ class Calls:
         """
         left = places
         while len(left):
-            run_each(self.bytes, left, self._header)
-            statuses = self.records["status"][left]
-            self._refuse_faults(left, statuses)
-            stopped = (statuses != DONE) & (statuses != NEEDS_EVALUATION)
-            for place in left[stopped].tolist() if stopped.any() and grow is not None else ():
-                grow(place, int(self.records["status"][place]))
+            going = left
+            while len(going):
+                run_each(self.bytes, going, self._header)
+                statuses = self.records["status"][going]
+                self._refuse_faults(left, going, statuses)
+                going = going[(statuses != DONE) & (statuses != NEEDS_EVALUATION)] if grow is not None else going[:0]
+                for place in going.tolist() if grow is not None else ():
+                    grow(place, int(self.records["status"][place]))
             if self.batch is not None and self.batch.record.used:
                 try:
                     self.batch.evaluate()
                 except BaseException:
-                    self.records["row"][left] = -1  # they ask again when they go on
+                    self._ask_again(left)
                     raise
-            left = left[statuses != DONE if grow is not None else statuses == NEEDS_EVALUATION]
+                self.records["answered"][left] = 1
+            left = left[self.records["status"][left] == NEEDS_EVALUATION]
 
-    def _refuse_faults(self, places: np.ndarray, statuses: np.ndarray) -> None:
-        """Raises ValueError for a search whose evaluation was none."""
+    def _ask_again(self, places: np.ndarray) -> None:
+        """Lets searches that wait ask again when they go on."""
+        rows = self.records["row"]
+        rows[places], self.records["answered"][places] = np.minimum(rows[places], -1), 0
+
+    def _refuse_faults(self, left: np.ndarray, places: np.ndarray, statuses: np.ndarray) -> None:
+        """Raises ValueError for a search whose evaluation was none; all that are left ask again when they go on."""
         faulty = places[(statuses >= FAULTS.start) & (statuses < FAULTS.stop)]
         if len(faulty) and self.batch is not None:
             place = int(faulty[0])
             search, row = self.searches[place], int(self.records["row"][place])
             error = self.batch.error(int(self.records["status"][place]), search.graph, search.sim, row)
-            self.records["status"][faulty], self.records["row"][places] = NEEDS_EVALUATION, -1
+            self.records["status"][faulty], self.batch.record.used = NEEDS_EVALUATION, 0
+            self._ask_again(left)
             raise error

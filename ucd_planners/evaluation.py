@@ -22,19 +22,24 @@ from ucd_planners.search.storage import Graph
 class Evaluation:
     """How a planner evaluates leaves, in place of playouts.
 
-    evaluator: as `evaluator_of` makes one; batch: positions in one call at most, of searches side by side; mix: the share of a
+    evaluator: as `evaluator_of` makes one; batch: positions in one call at most, of searches side by side; leaves:
+    of one search in a batch, at most `batch`, and 1 for a compiled evaluator: more than one are kept apart by visits in flight,
+    each as good as one that its mover lost, and do not use remembered evaluations; mix: the share of a
     playout in the value of a leaf, 0 to 1; noise: the share of a draw of Dirichlet(alpha) in the priors of the root, and alpha,
     None for none; remember: evaluations that are remembered, a power of two, or 0. Raises TypeError or ValueError otherwise.
     """
 
     evaluator: Evaluator
     batch: int = 64
+    leaves: int = 1
     mix: float = 0.0
     noise: tuple[float, float] | None = None
     remember: int = 2**16
 
     def __post_init__(self) -> None:
         integer("batch", self.batch, 1, 2**20)
+        if integer("leaves", self.leaves, 1, self.batch) > 1 and self.evaluator.kernel is not None:
+            raise ValueError(f"{self.evaluator} evaluates in compiled code, one leaf after another: leaves=1")
         probability("mix", self.mix)
         if self.noise is not None:
             if not isinstance(self.noise, tuple) or len(self.noise) != 2:
@@ -85,7 +90,7 @@ class Batch:
     def __init__(self, evaluation: Evaluation, rules: Rules, rows: int, remembered: Remembered, has_priors: bool) -> None:
         evaluator = evaluation.evaluator
         evaluator.check(rules)
-        self.evaluator, self.rules, self.calls, self.positions = evaluator, rules, 0, 0
+        self.evaluator, self.rules, self.leaves = evaluator, rules, evaluation.leaves
         self.header = np.zeros(BATCH.itemsize, np.uint8)
         record: Any = self.header.view(BATCH)[0]
         self.record, self.remembered, self._has_priors = record, remembered, has_priors
@@ -106,17 +111,16 @@ class Batch:
         """Makes room for evaluations that are remembered."""
         kept, record = self.remembered, self.record
         kept.begin(self.rules, self._has_priors)
-        record.slots = kept.slots if self.evaluator.kernel is None else 0
+        record.slots = kept.slots if self.evaluator.kernel is None and self.leaves == 1 else 0
         record.kept_keys, record.kept_priors = address_of(kept.keys), address_of(kept.priors)
         record.kept_values = address_of(kept.values)
 
     def evaluate(self) -> None:
         """Asks the evaluator about the positions that wait. Raises what it raises, and ValueError for an answer of a wrong
         shape."""
-        count = int(self.record.used)
+        count, self.record.used = int(self.record.used), 0
         answer = self.evaluator(self.planes[:count], self.masks[:count], self.movers[:count])
         self._policy, self._values = checked_answer(answer, str(self.evaluator), count, self.rules)
-        self.calls, self.positions = self.calls + 1, self.positions + count
         self.record.policy, self.record.values = address_of(self._policy), address_of(self._values)
         self.record.columns = self._values.shape[1]
 

@@ -137,8 +137,8 @@ def refuse_with_evaluation(evaluation: Evaluation | None, selection: Selection, 
     for name, given in others.items():
         if given:
             raise ValueError(f"the evaluation of leaves goes without {name}")
-    if evaluation.is_noisy and not getattr(selection, "has_priors", False):
-        raise ValueError(f"noise is for priors, which {selection} has not")
+    if (evaluation.is_noisy or evaluation.leaves > 1) and not getattr(selection, "has_priors", False):
+        raise ValueError(f"noise and several leaves are for priors, which {selection} has not")
 
 
 def refuse_chance(rules: Rules, *parts: Any) -> None:

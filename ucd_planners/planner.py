@@ -128,6 +128,7 @@ class Planner:
         self.options = SearchOptions(
             *(expand == "all", float(first_play_urgency), boolean("reuse_graph", reuse_graph), initial is not None),
             evaluates=evaluation is not None,
+            leaves=1 if evaluation is None else evaluation.leaves,
         )
         self.knowledge = base_for(knowledge, selection, initial is not None or groups is not None or reuse_graph)
         self.progress = checked_progress(progress)

@@ -62,7 +62,9 @@ class Pool:
         self.states = np.zeros((searches, rules.state_bytes), np.uint8)
         """Their positions: [searches, state_bytes]."""
         self._roots = np.zeros((searches, self.workers[0].searched_rules.state_bytes), np.uint8)
-        rows = 1 if settings.evaluation is None else min(settings.evaluation.batch, searches)
+        rows, leaves = searches, settings.options.leaves
+        if settings.evaluation is not None:
+            rows = max(leaves, min(settings.evaluation.batch, searches * leaves))
         self._calls = Calls(self.workers, settings.evaluation, settings.remembered, rows)
         self._begun = np.zeros(0, np.int64)
         # A search that remembers nothing of the last one is begun in compiled code.
@@ -96,7 +98,7 @@ class Pool:
             )
         self._begun = begun
         self.states[begun] = states
-        self._calls.begin(begun, self.budget.playouts or 0)
+        self._calls.begin(begun, self.budget.playouts or 0, self.budget.playouts or 0)
         if self._afresh:
             self._roots[begun] = states
             for place, rng in zip(begun.tolist(), rngs, strict=True):

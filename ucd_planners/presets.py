@@ -175,6 +175,7 @@ def puct(
     table: bool = True,
     reduction: float = 0.0,
     batch: int = 64,
+    leaves: int = 1,
     mix: float = 0.0,
     noise: tuple[float, float] | str | None = None,
     remember: int = 2**16,
@@ -187,11 +188,11 @@ def puct(
 
     net: a function `(planes, masks, players) -> (logits, values)`, a module of PyTorch, a model of Stable-Baselines3, the path
     of a file of either or of ONNX, a reference such as my_module:my_net, or an evaluator; layout, logits, signed: as in
-    `evaluator_of`; c, reduction: as in PUCT; batch, mix, noise, remember: as in Evaluation, noise also as text such as
+    `evaluator_of`; c, reduction: as in PUCT; batch, leaves, mix, noise, remember: as in Evaluation, noise also as text such as
     "0.25 0.3". Without a table all depths are 0.
     """
     depths = (d1, d2, d3) if table else (0, 0, 0)
-    evaluation = Evaluation(evaluator_from(net, layout, logits, signed), batch, mix, noise_from(noise), remember)
+    evaluation = Evaluation(evaluator_from(net, layout, logits, signed), batch, leaves, mix, noise_from(noise), remember)
     return Planner(PUCT(c, *depths, table=table, reduction=reduction), name="puct", evaluation=evaluation, **options)
 
 

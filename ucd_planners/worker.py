@@ -48,6 +48,8 @@ UNHURRIED = 600.0
 """Seconds of a budget that the first playouts cannot reach."""
 SLACK = 0.001
 """Seconds by which a budget may be passed, beside one playout."""
+NO_END = 2**62
+"""Playouts of a budget in seconds."""
 GROWTH = 1.5
 """The time of making room against that of the last time: blocks grow by half."""
 
@@ -292,14 +294,14 @@ class Worker:
         """Does the same where leaves are evaluated, as the only search of a batch."""
         evaluation, alone = self.settings.evaluation, np.zeros(1, np.int64)
         if self.calls is None:
-            self.calls = Calls([self], evaluation, self.settings.remembered, 1)
+            self.calls = Calls([self], evaluation, self.settings.remembered, self.settings.options.leaves)
         record = self.calls.records[0]
         if self.fresh:
             self.fresh = False
-            self.calls.begin(alone, goal)
+            self.calls.begin(alone, goal, goal)
             record.noise &= self.gets_noise
         self.calls.give(0, self.root)
-        record.goal = goal
+        record.goal, record.share = goal, NO_END if self.share is None else self.share
         self.calls.run(alone)
         return int(record.status)
 

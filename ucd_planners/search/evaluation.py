@@ -1,8 +1,8 @@
 """Evaluations of leaves: asked for in batches, remembered by key, and written into the graph.
 
 A search that has met a leaf stops with its path in `sim`, and nothing of it in the graph. `ask` answers at once by a compiled
-evaluation or from memory, or else writes the position into a row of a batch, where the search waits. `answer` takes over what
-the row has got: priors of the legal actions, a softmax of logits or probabilities in proportion, and a value for each player.
+evaluation or from memory, or else writes the position into a row of a batch, where the search waits. `take_row` goes on with
+what the row has got: priors of the legal actions, a softmax of logits or probabilities in proportion, and a value for each player.
 An answer that is no evaluation changes nothing. The root is evaluated before its first playout, which is none itself.
 
 Priors P(a) are the first column of `initial_stats`, and the row behind a node's actions holds the value of its position for its
@@ -56,12 +56,10 @@ ROUNDING = np.float32(1.5 * 2**23)
 def ask(rules, search, graph, sim, call, batch):
     """Gets the evaluation of the position where a simulation waits; returns DONE when the simulation has gone on with it,
     NEEDS_EVALUATION while it waits, in the row of its call or without one where the batch is full, or a fault."""
-    found, position = action_list(sim), state(sim)
-    count = np.int64(rules.legal_actions(rules.config, position, found))
-    if count <= 0 or count > rules.actions:
-        return np.int64(NO_ACTIONS if count <= 0 else TOO_MANY_ACTIONS)
-    sim.action_list.length = count  # the list stays until the answer
-    mover = fields(position, HEADER).player
+    status = list_legal(rules, sim)
+    if status != DONE:
+        return status
+    found, position, count = action_list(sim), state(sim), np.int64(sim.action_list.length)
     if search.has_evaluate:
         priors, values = array_at(batch.priors, (rules.actions,), SINGLE), array_at(batch.paid, (rules.players,), REAL)
         memory = array_at(batch.memory, (batch.memory_bytes,), BYTE)
@@ -76,24 +74,39 @@ def ask(rules, search, graph, sim, call, batch):
         if slot >= 0:
             priors, values = kept_priors(rules, batch, slot), kept_values(rules, batch, slot)
             return take(rules, search, graph, sim, batch, priors, values)
-    if batch.used == batch.rows:
-        return np.int64(NEEDS_EVALUATION)
-    row = batch.used
-    batch.used += 1
-    call.row = row
-    planes = array_at(batch.planes, (batch.rows, batch.plane_bytes), SIGNED)[row]
-    rules.observe(rules.config, position, np.int64(mover), planes)
-    mask = array_at(batch.masks, (batch.rows, rules.actions), SIGNED)[row]
-    for action in range(rules.actions):
-        mask[action] = np.int8(0)
-    for i in range(np.uint64(count)):
-        mask[np.uint64(found[i])] = np.int8(1)
-    array_at(batch.movers, (batch.rows,), SIGNED)[row] = mover
+    if batch.used < batch.rows:
+        call.row = row_of(rules, sim, batch)
     return np.int64(NEEDS_EVALUATION)
 
 
 @kernel()
-def answer(rules, search, graph, sim, batch, row):
+def list_legal(rules, sim):
+    """Lists the legal actions of the position in `sim`, until the answer; returns DONE or a fault."""
+    count = np.int64(rules.legal_actions(rules.config, state(sim), action_list(sim)))
+    sim.action_list.length = min(max(count, 0), rules.actions)
+    if count > rules.actions:
+        return np.int64(TOO_MANY_ACTIONS)
+    return np.int64(DONE if count > 0 else NO_ACTIONS)
+
+
+@kernel()
+def row_of(rules, sim, batch):
+    """Writes the position in `sim`, with its listed actions, into the next row of a batch; returns the row."""
+    position, row, found = state(sim), batch.used, action_list(sim)
+    batch.used += 1
+    mover = np.int64(fields(position, HEADER).player)
+    rules.observe(rules.config, position, mover, array_at(batch.planes, (batch.rows, batch.plane_bytes), SIGNED)[row])
+    mask = array_at(batch.masks, (batch.rows, rules.actions), SIGNED)[row]
+    for action in range(rules.actions):
+        mask[action] = np.int8(0)
+    for i in range(np.uint64(sim.action_list.length)):
+        mask[np.uint64(found[i])] = np.int8(1)
+    array_at(batch.movers, (batch.rows,), SIGNED)[row] = mover
+    return np.int64(row)
+
+
+@kernel()
+def take_row(rules, search, graph, sim, batch, row):
     """Goes on with the simulation that waits in a row; returns DONE, GROW_MEMORY, or the fault of an answer that is none."""
     found, count = action_list(sim), np.int64(sim.action_list.length)
     priors, values = array_at(batch.priors, (rules.actions,), SINGLE), array_at(batch.paid, (rules.players,), REAL)
@@ -146,6 +159,8 @@ def list_with_priors(graph, sim, node, priors, values):
     listed, given = actions(graph), initial_stats(graph)
     for i in range(count):
         listed[first + i], given[first + i, 0] = found[i], priors[i]
+        for column in range(1, graph.actions.columns):
+            given[first + i, column] = ZERO
     given[first + count, 0] = values[nodes(graph)[node].mover]
     graph.actions.length += count + 1
     nodes(graph)[node].first_action = first

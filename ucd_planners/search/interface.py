@@ -165,6 +165,8 @@ class SearchOptions(NamedTuple):
     """Whether actions have initial statistics."""
     evaluates: bool = False
     """Whether the loop stops at each new leaf for a value from outside, in place of a playout."""
+    leaves: int = 1
+    """Leaves of a search in one batch at most; more than one are kept apart by visits in flight, in `initial_stats`."""
 
 
 DEFAULT = SearchOptions()

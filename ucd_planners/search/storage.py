@@ -90,7 +90,8 @@ class Graph:
         record.most_edges, record.parameters = most_edges, address_of(self._parameters)
         record.first_play_urgency = options.first_play_urgency
         record.nodes.columns, record.edges.columns = len(layout.node_stats), len(layout.edge_stats)
-        record.actions.columns = 2 if options.has_initial else int(rules.knows_probabilities or layout.has_priors)
+        single = 1 + (options.leaves > 1) if layout.has_priors else int(rules.knows_probabilities)
+        record.actions.columns = 2 if options.has_initial else single
         record.keys.columns = rules.key_words if layout.merges or options.reuse_graph else 0
         record.node_actions.columns = sum(pairs[name] for name in layout.node_action_stats)
         self._widths = {block: sum(self._part_bytes(block)) for block in PARTS}

@@ -22,7 +22,17 @@ import numpy as np
 from ucd_envs.kernels import kernel
 from ucd_envs.settings import real
 from ucd_envs.structs import array_at, configuration, record
-from ucd_planners.search.graph import SINGLE, edges, exploration, mean_value, node_stats, nodes, parameters
+from ucd_planners.search.graph import (
+    SINGLE,
+    actions,
+    edges,
+    exploration,
+    initial_stats,
+    mean_value,
+    node_stats,
+    nodes,
+    parameters,
+)
 from ucd_planners.search.growth import put_largest_first
 from ucd_planners.search.interface import BACKUP, SELECT, Layout
 from ucd_planners.search.sim import path
@@ -38,6 +48,10 @@ U0, U1, U2 = np.uint64(0), np.uint64(1), np.uint64(2)
 def select(graph, sim, node, may_add):
     """The tried action with the largest bound, or the untried one with the largest prior if its bound is larger."""
     p, source = parameters(graph, PARAMETERS), nodes(graph)[node]
+    if sim.path.columns > 0:
+        return place_of(graph, source, path(sim)[2, sim.path.length])
+    if graph.actions.columns > 1:
+        return select_in_flight(graph, p, source, node, may_add)
     first, count, listed = np.uint64(source.first_edge), np.uint64(source.expanded), np.uint64(source.first_action)
     means, chances, priors = mean_value(graph), exploration(graph), priors_of(graph)
     scale = p.c * math.sqrt(node_stats(graph)[node, p.parent_visits])
@@ -50,6 +64,44 @@ def select(graph, sim, node, may_add):
         if bound(means[first + i], chances[first + i], priors[listed + i], scale) == most:
             return np.int64(i)
     return np.int64(-1)
+
+
+@kernel()
+def place_of(graph, source, action):
+    """The place of an action in a node's list, or -1: of one that a simulation is led along."""
+    first = np.int64(source.first_action)
+    for place in range(np.int64(source.legal)):
+        if actions(graph)[first + place] == action:
+            return np.int64(place)
+    return np.int64(-1)
+
+
+@kernel()
+def select_in_flight(graph, p, source, node, may_add):
+    """The same where f visits are in flight at an action and F at all of the node, each as good as one that the mover lost.
+
+    n mu / (n + f) + c P sqrt(p + F) / (1 + n + f)
+    """
+    first, count, listed = np.uint64(source.first_edge), np.uint64(source.expanded), np.uint64(source.first_action)
+    means, chances, given = mean_value(graph), exploration(graph), initial_stats(graph)
+    legal = np.uint64(source.legal) if may_add else count
+    flights = 0.0
+    for i in range(legal):
+        flights += given[listed + i, 1]
+    scale = p.c * math.sqrt(node_stats(graph)[node, p.parent_visits] + flights)
+    untried = urgency(means, chances, np.float64(given[listed + np.uint64(source.legal), 0]), first, count) - p.reduction
+    most, choice = -np.inf, np.int64(-1)
+    for i in range(legal):
+        flying, value, weight = np.float64(given[listed + i, 1]), untried, 1.0
+        if i < count:
+            square = chances[first + i] * chances[first + i]
+            value, weight = means[first + i] / (1.0 + flying * square), square / (1.0 + square * (1.0 + flying))
+        elif flying > 0.0:
+            value, weight = 0.0, 1.0 / (1.0 + flying)
+        value += scale * given[listed + i, 0] * weight
+        if value > most:
+            most, choice = value, np.int64(i)
+    return choice
 
 
 @kernel(inline=True)
