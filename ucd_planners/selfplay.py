@@ -95,7 +95,7 @@ class SelfPlay:
         self.reset(seed)
         self._pool = Pool(planner, self.rules, self.games)
         self._calls = self._pool._calls
-        self._calls.records["goal"] = planner.playouts
+        self._calls.begin(np.arange(self.games), planner.playouts, planner.playouts)
         self._begins = not (planner.asked or planner.options.reuse_graph)
         self._runs = self._begins and (evaluation is None or evaluation.evaluator.kernel is not None)
         self._make_notes()

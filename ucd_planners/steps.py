@@ -156,7 +156,7 @@ def begin(calls, place, game, position, noisy):
     """Begins the search at a place from the game's position; place: [1] int64."""
     call = fields(calls[np.uint64(place[0])], CALL)
     root = array_at(call.root, (call.root_bytes,), BYTE)
-    call.row, call.noise = -1, noisy
+    call.row, call.noise, call.waiting = -1, noisy, 0
     for i in range(root.size):
         root[i] = position[i]
     generator = rng(fields(array_at(call.sim, (SIM_BYTES,), BYTE), SIM))
