@@ -22,7 +22,7 @@ from ucd_planners.options import checked_temperature
 from ucd_planners.planner import Planner
 from ucd_planners.pool import Pool
 from ucd_planners.search.interface import DONE
-from ucd_planners.steps import BROKEN, ENDED, FULL, GAME, PLAY_EACH, READY, STYLE, play_each
+from ucd_planners.steps import BROKEN, ENDED, FULL, GAME, PLAY_EACH, READY, SEARCHING, STYLE, play_each
 
 RULES_OF = ("visits", "mean", "lower_bound")
 """Final rules by their numbers in compiled code."""
@@ -197,22 +197,20 @@ class SelfPlay:
             places = places[(self._games["phase"][places] != ENDED) & (self._games["phase"][places] != FULL)]
 
     def _by_a_move(self, places: np.ndarray, stop: list[bool]) -> None:
-        """Plays a move of each game with a search that is begun in Python."""
+        """Plays the move that the last search of each game has found, and runs the next search."""
         if self._call(places, 1):
             self._look_after(places)
-        searching = places[(self._games["phase"][places] != ENDED) & (self._games["phase"][places] != FULL)]
-        if len(searching):
-            if self._begins:
-                self._calls.run(searching, self._pool._grow)
-            else:
-                self._pool.begin(self._positions[searching], self._games["search_rng"][searching], searching)
-                self._pool.run(searching)
-            self._call(searching, 1)
+        searching = places[self._games["phase"][places] == SEARCHING]
+        if self._begins:
+            self._calls.run(searching, self._pool._grow)
+        else:
+            self._pool.begin(self._positions[searching], self._games["search_rng"][searching], searching)
+            self._pool.run(searching)
 
     def _look_after(self, places: np.ndarray) -> None:
         """Makes room for searches that need it. Raises RuntimeError for a kernel that breaks its contract."""
         phases, statuses = self._games["phase"][places], self._calls.records["status"][places]
-        self._calls._refuse_faults(places, statuses)
+        self._calls._refuse_faults(places, places, statuses)
         stopped = (phases == BROKEN) | (statuses != DONE) | self._pool.workers[0].guarded
         for place, phase, status in zip(*(part[stopped].tolist() for part in (places, phases, statuses)), strict=True):
             if phase == BROKEN:
