@@ -235,8 +235,16 @@ def test_an_unlikely_temperature_still_draws_a_move_with_visits() -> None:
     for episode in cold.play(20):
         rows = np.arange(len(episode))
         assert (episode.policies[rows, episode.moves] == episode.policies.max(axis=1)).all()
-    hot = [episode.moves[0] for episode in SelfPlay(uct(playouts=60), rules, seed=4, temperature=1e9).play(600)]
+    hot = [episode.moves[0] for episode in SelfPlay(uct(playouts=60), rules, seed=4, temperature=1e5).play(600)]
     assert np.bincount(hot, minlength=9).min() > 35  # 67 are expected, with a standard deviation of 7.7
+
+
+def test_games_that_end_while_others_need_room_keep_their_payoffs() -> None:
+    """Games of pig last up to hundreds of moves, and the arrays begin with room for 64."""
+    together = list(SelfPlay(uct(playouts=4), "pig", target=30, seed=6, games=40).play(40))
+    assert min(len(episode.moves) for episode in together) < 64 < max(len(episode.moves) for episode in together)
+    assert all(episode.payoffs.sum() == 1 for episode in together)
+    assert bytes_of(SelfPlay(uct(playouts=4), "pig", target=30, seed=6, games=1).play(40)) == bytes_of(together)
 
 
 def test_a_game_that_is_not_taken_is_played_again() -> None:
@@ -297,7 +305,7 @@ def test_what_is_no_planner_or_no_count_is_refused() -> None:
     with pytest.raises(TypeError, match="settings go with the name of a game"):
         SelfPlay(uct(playouts=9), make_rules("hex", size=3), size=4)
     with pytest.raises(ValueError, match="goes without groups of moves"):
-        SelfPlay(uct(playouts=9, groups=Manhattan()), make_rules("go", size=5))
+        SelfPlay(uct(playouts=9, groups=Manhattan()), make_rules("hex", size=3))
     with pytest.raises(ValueError, match="count must be from 1"):
         SelfPlay(uct(playouts=9), "tic_tac_toe").play(0)
 
@@ -334,7 +342,7 @@ def test_episodes_are_the_same_after_a_file(some: Episodes, tmp_path: Path) -> N
 
 def test_a_game_with_chance_and_no_games_at_all_have_files(tmp_path: Path) -> None:
     for episodes in (
-        SelfPlay(uct(playouts=9), "pig", goal=20, seed=2).episodes(3),
+        SelfPlay(uct(playouts=9), "pig", target=20, seed=2).episodes(3),
         Episodes(make_rules("hex", size=3), ()),
     ):
         episodes.save(tmp_path / "games.npz")
@@ -415,7 +423,7 @@ def test_a_damaged_file_is_refused_wherever_a_byte_has_changed(some: Episodes, t
     [
         ({"policies": np.zeros((1, 9), np.float32)}, "policies has the shape"),
         ({"values": np.zeros(1000)}, "values has the shape"),
-        ({"lengths": np.array([[5, 4]])}, "has the shape"),
+        ({"lengths": np.array([[5, 4]])}, "observations has the shape"),
         ({"payoffs": np.zeros((2, 2))}, "payoffs or numbers are missing"),
         ({"players": None}, "a move is nobody's"),
     ],

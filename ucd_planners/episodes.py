@@ -7,6 +7,7 @@ episode, and the other arrays hold those of all episodes one after another. Noth
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import zipfile
@@ -246,6 +247,8 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
             ):
                 raise ValueError(f"{path} holds no episodes, or is damaged") from None
     except OSError as error:
+        if error.errno == errno.EINVAL:  # a place before the beginning of the file, where no archive has anything
+            raise ValueError(f"{path} holds no episodes, or is damaged") from None
         raise OSError(f"{path} cannot be read: {error.strerror or error}") from None
     if not isinstance(header, dict):
         raise ValueError(f"{path} holds no episodes, or is damaged")

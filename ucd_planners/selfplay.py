@@ -93,12 +93,16 @@ class SelfPlay:
         self.temperature, plies = checked_temperature(temperature, temperature_plies, False)
         self.temperature_plies = plies or 0
         self.reset(seed)
-        self._pool = Pool(planner, self.rules, self.games)
-        self._calls = self._pool._calls
-        self._calls.begin(np.arange(self.games), planner.playouts, planner.playouts)
         self._begins = not (planner.asked or planner.options.reuse_graph)
         self._runs = self._begins and (evaluation is None or evaluation.evaluator.kernel is not None)
-        self._make_notes()
+        self._kernel = compiled(play_each, PLAY_EACH)
+        self._start = self.rules.initial_state().array()
+        self._style = np.zeros(STYLE.itemsize, np.uint8)
+        style: Any = self._style.view(STYLE)[0]
+        style.begins, style.runs, style.noisy = self._begins, self._runs, evaluation is not None and evaluation.is_noisy
+        style.final_rule, style.z = RULES_OF.index(planner.final_move), NormalDist().inv_cdf(0.975)
+        style.temperature, style.temperature_plies = self.temperature, self.temperature_plies
+        self._make(1)
 
     def reset(self, seed: int | None = None) -> None:
         """Begins the sequence of games of a seed again, by default that of an unforeseeable one.
@@ -127,7 +131,10 @@ class SelfPlay:
         self._turn = turn = object()
         last, number = self.played + count, self.played
         found: dict[int, Episode] = {}
-        free, busy = list(range(min(self.games, count))), np.zeros(0, np.int64)
+        places = min(self.games, count)
+        if places > len(self._games):
+            self._make(places)
+        free, busy = list(range(places)), np.zeros(0, np.int64)
         with ThreadPoolExecutor(self.threads) as pool:
             while self.played < last:
                 begun = free[: last - number]
@@ -235,23 +242,22 @@ class SelfPlay:
         except IndexError:
             raise self._pool.workers[int(places[0])]._index_error() from None
 
-    def _make_notes(self, rows: int | None = None) -> None:
-        """Makes the arrays that games fill, or makes them longer."""
-        rules, games, evaluation = self.rules, self.games, self.planner.evaluation
-        if rows is None:
-            self._kernel = compiled(play_each, PLAY_EACH)
-            self._start = rules.initial_state().array()
-            self._positions = np.zeros((games, rules.state_bytes), np.uint8)
-            self._game_bytes = np.zeros((games, GAME.itemsize), np.uint8)
-            self._games: Any = self._game_bytes.view(GAME)[:, 0]
-            self._style = np.zeros(STYLE.itemsize, np.uint8)
-            style: Any = self._style.view(STYLE)[0]
-            style.begins, style.runs, style.noisy = self._begins, self._runs, evaluation is not None and evaluation.is_noisy
-            style.final_rule = RULES_OF.index(self.planner.final_move)
-            style.temperature, style.temperature_plies = self.temperature, self.temperature_plies
-            style.z = NormalDist().inv_cdf(0.975)
-            self._notes: tuple[np.ndarray, ...] = ()
-        count = min(rules.max_plies, FIRST_ROWS if rows is None else rows)
+    def _make(self, places: int) -> None:
+        """Makes places for games, and the searches that stand there."""
+        playouts = self.planner.playouts or 0
+        self._pool = Pool(self.planner, self.rules, places)
+        self._calls = self._pool._calls
+        self._calls.begin(np.arange(places), playouts, playouts)
+        self._positions = np.zeros((places, self.rules.state_bytes), np.uint8)
+        self._game_bytes = np.zeros((places, GAME.itemsize), np.uint8)
+        self._games: Any = self._game_bytes.view(GAME)[:, 0]
+        self._notes: tuple[np.ndarray, ...] = ()
+        self._make_notes(FIRST_ROWS)
+
+    def _make_notes(self, rows: int) -> None:
+        """Makes the arrays that games fill, with room for `rows` moves, or makes them longer."""
+        rules, games = self.rules, len(self._games)
+        count = min(rules.max_plies, rows)
         shapes: list[tuple[tuple[int, ...], Any]] = [
             ((games, count), np.int32),
             ((games, count, math.prod(rules.planes)), np.int8),
@@ -262,8 +268,8 @@ class SelfPlay:
             ((games, 3, rules.actions), np.float64),
         ]
         made = tuple(np.zeros(shape, dtype) for shape, dtype in shapes)
-        for new, old in zip(made[:5], self._notes, strict=False):
-            new[:, : old.shape[1]] = old
+        for new, old in zip(made, self._notes, strict=False):
+            new[:, : old.shape[1]] = old  # payoffs, too, are those of games that have ended meanwhile
         self._notes = made
 
     def _episode(self, place: int) -> Episode:
