@@ -15,7 +15,7 @@ import pytest
 from ucd_envs import registry
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules
-from ucd_planners.benchmarks import seats
+from ucd_planners.benchmarks import seats, selfplay
 from ucd_planners.benchmarks import speed as bench
 from ucd_planners.benchmarks.speed import PLAYOUT, Case
 from ucd_planners.notation import planner_from
@@ -369,3 +369,15 @@ def test_a_bench_of_seats_has_every_game_of_several_players(monkeypatch: pytest.
     assert [row["game"] for row in rows] == [name for name in registry.available() if registry.make_rules(name).players > 1]
     assert all(list(row) == ["game", "config", "random_steps_per_s", "uct_steps_per_s"] for row in rows)
     assert {row["random_steps_per_s"] for row in rows} == {row["uct_steps_per_s"] for row in rows} == {3}
+
+
+def test_a_bench_of_self_play_is_compared_with_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both play whole games of five to nine samples: the loop one at a time, self-play as many as are asked for at once."""
+    monkeypatch.setattr(selfplay, "rate", lambda play: play())
+    monkeypatch.setattr(selfplay, "GAMES", 4)
+    (row,) = selfplay.selfplay_rows([bench.Case("tic_tac_toe_v0", "uct(c=0.3)", 20)])
+    assert list(row) == ["game", "config", "planner", "playouts", "samples_per_s", "loop_per_s", "ratio"]
+    assert 4 * 5 <= row["samples_per_s"] <= 4 * 9
+    assert 5 <= row["loop_per_s"] <= 9
+    assert row["ratio"] == pytest.approx(row["samples_per_s"] / row["loop_per_s"], abs=0.01)
+    assert {case.game for case in selfplay.cases()} >= {"connect_four_v0", "hex_v0"}

@@ -484,6 +484,12 @@ def test_the_example_of_the_help_runs(capsys: pytest.CaptureFixture[str]) -> Non
         (["bench", "--seats", "--game", "hex"], "--seats measures every game with its defaults: it goes without --game"),
         (["bench", "--seats", "--kept"], "--seats is a benchmark of its own: it goes without --envs, --foreign and --kept"),
         (["bench", "--seats", "--against", "openspiel"], "--seats has no peer"),
+        (["bench", "--selfplay", "--against", "openspiel"], "--selfplay has no peer"),
+        (
+            ["bench", "--selfplay", "--seats"],
+            "--selfplay is a benchmark of its own: it goes without --envs, --foreign, --kept, --seats",
+        ),
+        (["bench", "--selfplay", "--game", "hex", "--planner", "playout"], "--selfplay measures planners: 'playout' is none"),
         (["bench", "--game", "chess"], "unknown game 'chess'"),
         (["bench", "--game", "chess", "--size", "5"], "unknown game 'chess'"),
         (["bench", "--game", "hex", "--size", "99"], "size must be from 1 to 19, not 99"),

@@ -21,6 +21,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import ucd_envs
+from ucd_planners import Episodes
 
 ROOT = Path(__file__).resolve().parent.parent
 TINY = {
@@ -157,3 +158,16 @@ def test_writing_into_observations_changes_no_game() -> None:
         for agent in env.possible_agents:
             one, other = env.observe(agent), undisturbed.observe(agent)
             assert all(np.array_equal(one[key], other[key]) for key in other)
+
+
+@pytest.mark.learning
+def test_alphazero_learns_from_its_own_games_and_is_placed_on_the_ladder(tmp_path: Path) -> None:
+    """A tiny one on Hex 3x3. Its files are read again, and its network plays a match."""
+    words = "--size 3 --generations 2 --games 16 --playouts 16 --steps 20 --channels 8 --blocks 1 --matches 10 --place 20"
+    printed = printed_by(tmp_path, str(ROOT / "examples" / "alphazero.py"), *words.split())
+    assert re.search(r"generation 0: \d+% against UCT \(\d+% to \d+%\)", printed)
+    assert re.search(r"generation 2: \d+\.\d moves a game, loss \d\.\d+ \+ \d\.\d+\ngeneration 2: \d+% against UCT", printed)
+    assert re.search(r"on the ladder: -?\d+ Elo \(-?\d+ to -?\d+\), as strong as UCT with \d", printed)
+    assert len(Episodes.load(tmp_path / "games.npz", ucd_envs.make_rules("hex", size=3))) == 16
+    match = ["match", "--game", "hex", "--size", "3", "--a", "puct(net=net.pt,playouts=20)", "--b", "random", "--games", "4"]
+    assert "both" in printed_by(tmp_path, "-m", "ucd_planners.cli", *match)

@@ -2,12 +2,14 @@
 playouts that learn."""
 
 from ucd_planners.checks import check
+from ucd_planners.episodes import Episode, Episodes
 from ucd_planners.planner import Planner
 from ucd_planners.presets import (
     PRESETS,
     catch_up,
     cmc,
     grave,
+    puct,
     rave,
     rave_ucd,
     simple_way,
@@ -23,19 +25,24 @@ from ucd_planners.presets import (
 from ucd_planners.result import SearchResult
 from ucd_planners.saved import load
 from ucd_planners.search.interface import PlayoutPolicy, Selection
+from ucd_planners.selfplay import SelfPlay
 from ucd_planners.strong import strong
 
 __all__ = [
     "PRESETS",
+    "Episode",
+    "Episodes",
     "Planner",
     "PlayoutPolicy",
     "SearchResult",
     "Selection",
+    "SelfPlay",
     "catch_up",
     "check",
     "cmc",
     "grave",
     "load",
+    "puct",
     "rave",
     "rave_ucd",
     "simple_way",

@@ -29,10 +29,9 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.kernels import compiled
 from ucd_envs.rules import Rules, State
 from ucd_envs.settings import boolean, real, shown
-from ucd_envs.symmetries import CANONICAL, canonical, disagreement
+from ucd_envs.symmetries import canonical_key, disagreement
 from ucd_planners.knowledge_file import HEADER, File, created, opened
 from ucd_planners.options import refuse_unserved
 from ucd_planners.result import SearchResult
@@ -120,7 +119,6 @@ class KnowledgeBase:
             self.close()
             raise
         self._rules: Rules | None = None
-        self._canonical = compiled(canonical, CANONICAL)
         self.graded = "without" not in self.header.key
         """Whether the ply is a part of a position's key."""
 
@@ -334,12 +332,7 @@ class KnowledgeBase:
 
     def _key(self, state: State) -> tuple[bytes, int]:
         """Returns the canonical key of a position, and the symmetry that leads to it."""
-        words, symmetry = state.words, 0
-        if state.rules.symmetries is not None:
-            own = np.frombuffer(bytearray(words), np.uint64)
-            least = np.empty_like(own)
-            symmetry = int(self._canonical(state.rules.symmetries.bits, own, least))
-            words = least.tobytes()
+        words, symmetry = canonical_key(state)
         return words + (state.ply.to_bytes(8, "little") if self.graded else b""), symmetry
 
     def _entry(self, key: bytes, value: bytes) -> tuple[int, np.ndarray]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from ucd_envs.grouped import check_groups
 from ucd_envs.rules import Rules
-from ucd_envs.settings import real
-from ucd_planners.search.interface import MOST_POLICIES, Initial, PlayoutPolicy, Selection
+from ucd_envs.settings import integer, real
+from ucd_planners.evaluation import Evaluation
+from ucd_planners.search.interface import MOST_POLICIES, Initial, PlayoutPolicy, Selection, is_graded
 
 if TYPE_CHECKING:
     from ucd_envs.grouped import MoveGroups
@@ -36,6 +38,8 @@ class PlannerOptions(TypedDict, total=False):
     groups: MoveGroups | Grouping | None
     knowledge: Any
     progress: Progress | None
+    temperature: float
+    temperature_plies: int | None
 
 
 OLD_NAMES = {
@@ -95,6 +99,46 @@ def refuse_unserved(selection: Selection, first_play_urgency: float, initial: In
     ):
         if given and not getattr(selection, declared, False):
             raise ValueError(f"{selection} does not serve {name}: one whose own choice does declares {declared} = True")
+
+
+def checked_temperature(temperature: float, plies: int | None, stop_early: bool) -> tuple[float, int | None]:
+    """A temperature and the plies of a game for which it holds."""
+    if not 0 <= real("temperature", temperature) <= 1e6:
+        raise ValueError(f"temperature must be a number, 0 or more, not {temperature!r}")
+    if plies is not None:
+        integer("temperature_plies", plies, 0, 2**31 - 1)
+    if temperature > 0 and stop_early:
+        raise ValueError("stop_early goes with temperature=0: visits that come later would change what is drawn")
+    return float(temperature), plies
+
+
+def refuse_with_groups(
+    groups: Any, selection: Selection, expands_all: bool, reuse_graph: bool, stop_early: bool, asked: Any
+) -> None:
+    """Raises TypeError or ValueError for groups of moves, and for a graph with cycles, with options that they go without."""
+    if groups is not None:
+        check_groups(groups)
+        if reuse_graph or stop_early or not is_graded(selection):
+            raise ValueError("groups of moves go without reuse_graph, stop_early and graded=False")
+        if expands_all and asked:
+            raise ValueError('groups of moves and policies go with expand="first"')
+    if not is_graded(selection) and (expands_all or reuse_graph):
+        raise ValueError('graded=False goes with expand="first" and without reuse_graph')
+
+
+def refuse_with_evaluation(evaluation: Evaluation | None, selection: Selection, others: Mapping[str, Any]) -> None:
+    """Raises TypeError or ValueError for a selection without the evaluation that it needs, and for one with other options."""
+    if evaluation is None:
+        if getattr(selection, "has_priors", False):
+            raise ValueError(f"{selection} needs priors: give the planner an evaluation, such as Evaluation(evaluator_of(net))")
+        return
+    if not isinstance(evaluation, Evaluation):
+        raise TypeError(f"evaluation must be such as Evaluation(evaluator_of(net)), not {evaluation!r}")
+    for name, given in others.items():
+        if given:
+            raise ValueError(f"the evaluation of leaves goes without {name}")
+    if (evaluation.is_noisy or evaluation.leaves > 1) and not getattr(selection, "has_priors", False):
+        raise ValueError(f"noise and several leaves are for priors, which {selection} has not")
 
 
 def refuse_chance(rules: Rules, *parts: Any) -> None:

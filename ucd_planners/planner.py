@@ -5,34 +5,37 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
 from os import PathLike
 from typing import Any
 
 from ucd_envs.foreign import Adapter, ChanceFoundError, adapted, raw_environment
-from ucd_envs.grouped import MoveGroups, check_groups, grouped
+from ucd_envs.grouped import MoveGroups, grouped
 from ucd_envs.interface import Grouping
 from ucd_envs.kernels import CHANCE
 from ucd_envs.rng import seeded, unforeseen
 from ucd_envs.rules import Rules, State
 from ucd_envs.settings import boolean, integer, real
+from ucd_planners.evaluation import Evaluation, Remembered
 from ucd_planners.knowledge_base import KnowledgeBase, base_for
 from ucd_planners.options import (
     Progress,
     checked_initial,
     checked_progress,
     checked_seconds,
+    checked_temperature,
     listed,
     refuse_chance,
     refuse_old_names,
     refuse_unserved,
+    refuse_with_evaluation,
+    refuse_with_groups,
 )
 from ucd_planners.playouts.pool_rave import check_pools
 from ucd_planners.result import SearchResult, summary, variation
 from ucd_planners.root import FINALS, chosen
-from ucd_planners.search.interface import Initial, PlayoutPolicy, SearchOptions, Selection, is_graded
-from ucd_planners.worker import CHUNK_SECONDS, Budget, Settings, Stop, Worker, current_worker
+from ucd_planners.search.interface import Initial, PlayoutPolicy, SearchOptions, Selection
+from ucd_planners.worker import Budget, Settings, Stop, Worker, current_worker, run_all
 
 MOST_EDGES = 2**31 - 2**17
 """The largest graph: places of edges are 32-bit numbers."""
@@ -63,6 +66,10 @@ class Planner:
     statistics, without groups, reuse_graph and initial.
     progress: a function that every worker calls in its thread between pieces of a search, with its playouts and seconds so far.
     An exception that it raises ends the search.
+    temperature: 0 for the final rule, above it a move is drawn in proportion to visits^(1 / temperature), in the first
+    `temperature_plies` plies of a game or, by default, all.
+    evaluation: an Evaluation of leaves by a network or another evaluator, in place of playouts, which PUCT needs. It goes with
+    one worker and without chance, expand="all", initial, groups and knowledge. Evaluations are remembered until `forget`.
 
     Raises TypeError or ValueError for any other parameter.
     """
@@ -87,6 +94,9 @@ class Planner:
         groups: MoveGroups | Grouping | None = None,
         knowledge: KnowledgeBase | str | None = None,
         progress: Progress | None = None,
+        temperature: float = 0.0,
+        temperature_plies: int | None = None,
+        evaluation: Evaluation | None = None,
         **old_names: Any,
     ) -> None:
         refuse_old_names(old_names)
@@ -113,21 +123,24 @@ class Planner:
         check_pools(self.policies, selection)
         self.initial = checked_initial(initial)
         refuse_unserved(selection, first_play_urgency, initial)
-        if groups is not None:
-            check_groups(groups)
-            if reuse_graph or self.stop_early or not is_graded(selection):
-                raise ValueError("groups of moves go without reuse_graph, stop_early and graded=False")
-            if expand == "all" and self.asked:
-                raise ValueError('groups of moves and policies go with expand="first"')
         self.groups = groups
-        if not is_graded(selection) and (expand == "all" or reuse_graph):
-            raise ValueError('graded=False goes with expand="first" and without reuse_graph')
+        refuse_with_groups(groups, selection, expand == "all", reuse_graph, self.stop_early, self.asked)
         self.options = SearchOptions(
-            expand == "all", float(first_play_urgency), boolean("reuse_graph", reuse_graph), initial is not None
+            *(expand == "all", float(first_play_urgency), boolean("reuse_graph", reuse_graph), initial is not None),
+            evaluates=evaluation is not None,
+            leaves=1 if evaluation is None else evaluation.leaves,
         )
         self.knowledge = base_for(knowledge, selection, initial is not None or groups is not None or reuse_graph)
         self.progress = checked_progress(progress)
-        self._settings = Settings(selection, self.asked, initial, self.options, self.max_nodes, self.stop_early, groups)
+        self.temperature, self.temperature_plies = checked_temperature(temperature, temperature_plies, self.stop_early)
+        self.evaluation = evaluation
+        without = {"workers": self.workers > 1, 'expand="all"': expand == "all", "initial": initial is not None}
+        refuse_with_evaluation(evaluation, selection, {**without, "groups": groups is not None, "knowledge": self.knowledge})
+        self._settings = Settings(
+            *(selection, self.asked, initial, self.options, self.max_nodes, self.stop_early, groups),
+            evaluation=evaluation,
+            remembered=None if evaluation is None else Remembered(evaluation.remember),
+        )
         self._workers: list[Worker] = []
         self._adapter: Adapter | None = None
         self.reset(seed)
@@ -144,9 +157,12 @@ class Planner:
         self.forget()
 
     def forget(self) -> None:
-        """Gives up the kept graph and all that playouts have learned, as before another game; random numbers go on."""
+        """Gives up the kept graph, all that playouts have learned and all evaluations, as before another game or after a
+        network has learned; random numbers go on."""
         for worker in self._workers:
             worker.forget()
+        if self._settings.remembered is not None:
+            self._settings.remembered.forget()
 
     def save(self, path: str | PathLike[str]) -> None:
         """Saves the kept graph and all that playouts have learned in a file, which `ucd_planners.load` reads.
@@ -163,6 +179,11 @@ class Planner:
         """The policies that may be asked: those with prob above 0."""
         return [policy for policy in self.policies if policy.prob > 0]
 
+    @property
+    def _parts(self) -> list[Any]:
+        """All that must serve a game with chance."""
+        return [self.selection, *self.asked, *([] if self.evaluation is None else [self.evaluation.evaluator])]
+
     def guard(self) -> None:
         """Checks every kernel at work from now on, not only user-defined ones."""
         self._settings = self._settings._replace(guarded=True)
@@ -172,7 +193,9 @@ class Planner:
         """Raises ValueError for a game that a policy, initial statistics or groups do not know, or for which they lack memory,
         and for one with chance that the selection or a policy does not serve; with groups, TypeError for a game of Python.
         """
-        refuse_chance(rules, self.selection, *self.asked)
+        refuse_chance(rules, *self._parts)
+        if self.evaluation is not None:
+            self.evaluation.evaluator.check(rules)
         if self.knowledge is not None:
             self.knowledge.check(rules)
         if self.groups is not None:
@@ -200,7 +223,8 @@ class Planner:
         state, workers, budget, _, interrupted = self._searched(env, playouts, seconds, progress, final_move)
         if interrupted:
             raise KeyboardInterrupt
-        action = chosen([worker.graph for worker in workers], budget.final_move, workers[0].sim.rng, state)
+        rule = budget.final_move, workers[0].sim.rng, state, self.temperature_at(state)
+        action = chosen([worker.graph for worker in workers], *rule)
         for worker in workers:
             worker.chosen = action
         return action
@@ -235,10 +259,26 @@ class Planner:
             stopped="interrupt" if interrupted else self._end_of(budget, workers),
             rng=workers[0].sim.rng,
             searched=workers[0].searched,
+            temperature=self.temperature_at(state),
         )
         for worker in workers:
             worker.chosen = result.action
         return result
+
+    def search_many(self, states: Sequence[State], *, playouts: int | None = None) -> list[SearchResult]:
+        """Searches from many states of one game, side by side, and returns the results without times.
+
+        They are those of `search`, one state after another, bit for bit, but every search begins anew; leaves of an evaluator
+        share its batches. Ctrl-C raises KeyboardInterrupt. Raises ValueError for a planner with reuse_graph, and as Pool does.
+        """
+        from ucd_planners.pool import searched_side_by_side
+
+        first, self._searches = self._searches, self._searches + len(states)
+        return searched_side_by_side(self, states, playouts, first)
+
+    def temperature_at(self, state: State) -> float:
+        """Returns the temperature at which a move of a state is drawn, 0 for the final rule."""
+        return self.temperature if self.temperature_plies is None or state.ply < self.temperature_plies else 0.0
 
     def moves_after(
         self, env: Any, playouts: Sequence[int], *, progress: Progress | None = None, final_move: str | None = None
@@ -253,7 +293,7 @@ class Planner:
             raise ValueError(f"expected one worker and ascending numbers of playouts, not {self.workers} and {list(playouts)}")
         budget = self._budget(goals[-1], None, progress, final_move)
         state, count, began = self._starting_state(env), self._searches, self._settings.clock()
-        self._searches += 1
+        self._searches, budget = count + 1, budget._replace(temperature=self.temperature_at(state))
         while True:
             (worker,) = self._team(state.rules, budget)
             worker.begin(state, seeded(self.seed, count, 0), goals[-1], Stop(), budget)
@@ -288,7 +328,7 @@ class Planner:
             for place, worker in enumerate(workers):
                 worker.begin(state, seeded(self.seed, count, place), self._share(budget, place), stop, budget)
             try:
-                interrupted = _run(workers, stop, began)
+                interrupted = run_all(workers, stop, began)
                 break
             except ChanceFoundError as found:
                 state = found.root()
@@ -401,7 +441,7 @@ class Planner:
             try:
                 worker = self._workers.pop(0)
             except IndexError:
-                refuse_chance(rules, self.selection, *self.asked)
+                refuse_chance(rules, *self._parts)
                 worker = Worker(self._settings, rules, self._share(budget, 0))
             if worker.rules is rules and worker.settings is self._settings:
                 team.append(worker)
@@ -415,28 +455,3 @@ class Planner:
         knowledge = [*self.policies, *(part for part in (self.initial, self.groups, self.knowledge) if part is not None)]
         parts = [str(self.selection), *map(str, knowledge), budget, f"seed={self.seed}"]
         return f"<{self.name}: {', '.join(parts)}>"
-
-
-def _run(workers: list[Worker], stop: Stop, began: float) -> bool:
-    """Runs one search in this thread, several in threads of their own; whether Ctrl-C ended them."""
-    if len(workers) == 1:
-        try:
-            workers[0].run(began)
-        except KeyboardInterrupt:
-            return True
-        return False
-    interrupted = False
-    with ThreadPoolExecutor(len(workers)) as threads:
-        try:
-            running = [threads.submit(worker.run, began) for worker in workers]
-            while wait(running, CHUNK_SECONDS).not_done:  # in pieces, since Ctrl-C does not always wake a thread that waits
-                pass
-            for future in running:
-                future.result()
-        except KeyboardInterrupt:
-            interrupted = True
-        finally:
-            stop.set()
-    while any(worker.running for worker in workers):  # of a thread that Ctrl-C met while it started, the pool may not know
-        time.sleep(0.001)
-    return interrupted

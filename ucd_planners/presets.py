@@ -14,6 +14,7 @@
 | rave                  | RAVE (all moves as first) in a tree              |
 | rave_ucd              | RAVE in a graph, depth_rave and depth_mean       |
 | grave                 | RAVE values of the nearest well-visited position |
+| puct                  | priors and values of a network, any (d1, d2, d3) |
 | cmc                   | UCT in a tree, playouts by CMC                   |
 
 c = 0.3 is the constant of [UCD section 4]; uct0 to uct3 have the bias sqrt(2 ln N_s / N_sa) of [Childs section 3]: c is the
@@ -27,12 +28,15 @@ import functools
 import inspect
 import math
 from collections.abc import Callable
-from typing import ParamSpec, Unpack
+from typing import Any, ParamSpec, Unpack
 
+from ucd_planners.evaluation import Evaluation
 from ucd_planners.options import PlannerOptions, listed, refuse_old_names
 from ucd_planners.planner import Planner
 from ucd_planners.playouts import CMC
+from ucd_planners.references import evaluator_from
 from ucd_planners.selection.catch_up import CatchUp
+from ucd_planners.selection.puct import PUCT
 from ucd_planners.selection.rave import RAVE
 from ucd_planners.selection.stop_and_correct import StopAndCorrect
 from ucd_planners.selection.ucd import UCD
@@ -162,6 +166,50 @@ def grave(ref: int = 50, bias: float = 1e-10, c: float = 0.0, revisit: int = 512
 
 
 @preset
+def puct(
+    net: Any,
+    c: float = 1.5,
+    d1: float = 1,
+    d2: float = 0,
+    d3: float = 1,
+    table: bool = True,
+    reduction: float = 0.0,
+    batch: int = 64,
+    leaves: int = 1,
+    mix: float = 0.0,
+    noise: tuple[float, float] | str | None = None,
+    remember: int = 2**16,
+    layout: str = "chw",
+    logits: bool = True,
+    signed: bool = False,
+    **options: Unpack[PlannerOptions],
+) -> Planner:
+    """PUCT [Rosin 2011; Silver et al. 2018] in a graph with the depths of UCD, or in a tree with table=False.
+
+    net: a function `(planes, masks, players) -> (logits, values)`, a module of PyTorch, a model of Stable-Baselines3, the path
+    of a file of either or of ONNX, a reference such as my_module:my_net, or an evaluator; layout, logits, signed: as in
+    `evaluator_of`; c, reduction: as in PUCT; batch, leaves, mix, noise, remember: as in Evaluation, noise also as text such as
+    "0.25 0.3". Without a table all depths are 0.
+    """
+    depths = (d1, d2, d3) if table else (0, 0, 0)
+    evaluation = Evaluation(evaluator_from(net, layout, logits, signed), batch, leaves, mix, noise_from(noise), remember)
+    return Planner(PUCT(c, *depths, table=table, reduction=reduction), name="puct", evaluation=evaluation, **options)
+
+
+def noise_from(noise: Any) -> Any:
+    """Returns the two numbers of a text such as "0.25 0.3"; anything else unchanged. Raises ValueError for other texts."""
+    if not isinstance(noise, str):
+        return tuple(noise) if isinstance(noise, list) else noise
+    try:
+        share, alpha = map(float, noise.split())
+    except ValueError:
+        raise ValueError(
+            f"noise must be two numbers, the share of noise and alpha, such as '0.25 0.3', not {noise!r}"
+        ) from None
+    return share, alpha
+
+
+@preset
 def cmc(prob: float = 0.35, threshold: float = 0.0, c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
     """UCT in a tree with contextual Monte Carlo [CMC], by default as in the best point of its Figure 3. Other policies
     follow it."""
@@ -173,7 +221,7 @@ PRESETS: dict[str, Callable[..., Planner]] = {
     preset.__name__: preset
     for preset in (
         *(uct, ucd, uct0, uct1, uct2, uct3, simple_way, update_all, stop_and_correct, catch_up),
-        *(rave, rave_ucd, grave, cmc),
+        *(rave, rave_ucd, grave, puct, cmc),
     )
 }
 """Presets by name."""

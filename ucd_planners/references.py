@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
-from ucd_envs.registry import load, sentence
+from ucd_envs.registry import REFERENCE, load, sentence
 from ucd_envs.settings import shown
+from ucd_planners.evaluators import Evaluator, evaluator_of
+from ucd_planners.evaluators.networks import is_network
 
 RENAMED = {"go_priors": "go_initial"}
 """New names of built-in objects by their old ones."""
@@ -63,6 +66,26 @@ def chooses_moves(made: Any, written: Collection[str] = ()) -> bool:
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     bare = [each for each in known if each.default is each.empty and each.name not in written and each.kind < each.VAR_KEYWORD]
     return len(bare) == 3 and bare == known[:3] and all(each.kind in kinds for each in bare)
+
+
+def is_reference(path: str) -> bool:
+    """Returns whether a text names an object of Python, `package.module:name`, with parameters or without, and no file."""
+    return REFERENCE.fullmatch(path.partition("(")[0].strip()) is not None and not os.path.exists(path)
+
+
+def evaluator_from(net: Any, layout: str = "chw", logits: bool = True, signed: bool = False) -> Evaluator:
+    """Returns the evaluator of a network: as `evaluator_of`, and of a reference such as my_module:my_net.
+
+    A reference names a network, a function of planes, masks and players, or a function that returns either.
+    """
+    if isinstance(net, str) and is_reference(net):
+        from ucd_planners.notation import parse
+
+        name, written = parse(net)
+        net = load(name)
+        if not chooses_moves(net, written) and not is_network(net):
+            net = built(name, net, written)
+    return evaluator_of(net, layout, logits, signed)
 
 
 def refuse_unknown(name: str, written: Collection[str], known: Collection[str]) -> None:

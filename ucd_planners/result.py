@@ -28,8 +28,8 @@ class SearchResult:
     values: np.ndarray
     """Mean payoff of the player to move in [0, 1], as the selection sees it; NaN where there is no playout: [moves] float."""
     priors: np.ndarray | None
-    """Each move's share of the payoffs of initial statistics: [moves] float, sums to 1, or None for a planner without them and
-    for one with groups."""
+    """Each move's prior P(a), with the root's noise, or its share of the payoffs of initial statistics: [moves] float, sums to
+    1, or None for a planner without either and for one with groups."""
     value: float
     """Mean payoff of the player to move over all playouts, in [0, 1]."""
     principal_variation: list[int]
@@ -124,10 +124,11 @@ def summary(
     stopped: str,
     rng: np.ndarray,
     searched: Searched,
+    temperature: float = 0.0,
 ) -> SearchResult:
     """Adds up the root statistics of graphs from one state."""
     found = root_moves(graphs, state)
-    action = of_moves(graphs, found, final_move, rng)
+    action = of_moves(graphs, found, final_move, rng, temperature)
     own = root_edges(graphs, found)
     widest = graphs[0] if len(graphs) == 1 else max(graphs, key=lambda graph: _visits_of(graph, action))
     in_tree = not graphs[0].layout.merges
@@ -157,17 +158,19 @@ def summary(
 
 
 def initial_shares(graph: Graph) -> np.ndarray | None:
-    """Returns each root action's share of the payoffs of initial statistics, actions ascending: [legal] float, sums to 1.
+    """Returns each root action's prior, or its share of the payoffs of initial statistics, actions ascending: [legal] float,
+    sums to 1.
 
-    All shares are equal where nothing is known of any action. None for a graph without initial statistics and in a grouped
-    game.
+    All shares are equal where nothing is known of any action. None for a graph without either and in a grouped game.
     """
-    # A single column holds the probabilities of outcomes. In a grouped game moves lie behind picks.
-    if graph.record.actions.columns < 2 or graph.grouped:
+    # A single column holds priors, or the probabilities of outcomes. In a grouped game moves lie behind picks.
+    if (graph.record.actions.columns < 2 and not graph.layout.has_priors) or graph.grouped:
         return None
     root = graph.nodes[graph.root]
     listed = slice(int(root["first_action"]), int(root["first_action"]) + int(root["legal"]))
-    payoffs = graph.initial_stats[listed, 1][np.argsort(graph.actions[listed])].astype(np.float64)
+    payoffs = graph.initial_stats[listed, 0 if graph.layout.has_priors else 1][np.argsort(graph.actions[listed])].astype(
+        np.float64
+    )
     total = payoffs.sum()
     return payoffs / total if total > 0 else np.full(len(payoffs), 1 / len(payoffs))
 

@@ -13,7 +13,7 @@ import numpy as np
 from numba import types
 
 from ucd_envs.kernels import BYTES, kernel
-from ucd_envs.rng import below
+from ucd_envs.rng import below, unit
 from ucd_envs.rules import State
 from ucd_envs.structs import fields
 from ucd_planners.intervals import wilson
@@ -100,18 +100,23 @@ def root_edges(graphs: Sequence[Graph], found: Tried) -> Tried:
     return tried(graphs, [only_at(graph, graph.root) for graph in graphs]) if graphs[0].grouped else found
 
 
-def chosen(graphs: Sequence[Graph], final_move: str, rng: np.ndarray, state: State) -> int:
-    """Returns the move that the final rule chooses: in a grouped game first among the root's own edges, then in the group."""
-    if final_move == "visits" and len(graphs) == 1 and not graphs[0].grouped:
+def chosen(graphs: Sequence[Graph], final_move: str, rng: np.ndarray, state: State, temperature: float = 0.0) -> int:
+    """Returns the move that the final rule chooses: in a grouped game first among the root's own edges, then in the group.
+
+    temperature: above 0 a move is drawn as in `drawn`.
+    """
+    if temperature == 0.0 and final_move == "visits" and len(graphs) == 1 and not graphs[0].grouped:
         # One best action needs no sums and no draw: most of the time of a search of few playouts.
         action = int(most_visited(graphs[0].header))
         if action >= 0:
             return action
-    return of_moves(graphs, root_moves(graphs, state), final_move, rng)
+    return of_moves(graphs, root_moves(graphs, state), final_move, rng, temperature)
 
 
-def of_moves(graphs: Sequence[Graph], found: Tried, final_move: str, rng: np.ndarray) -> int:
+def of_moves(graphs: Sequence[Graph], found: Tried, final_move: str, rng: np.ndarray, temperature: float = 0.0) -> int:
     """Returns the move that the final rule chooses, given the root's moves."""
+    if temperature > 0.0:
+        return int(found.actions[drawn(found.visits, temperature, rng)])
     own = root_edges(graphs, found)
     if not found.wins.any() and len(own.actions) and own.actions[-1] >= graphs[0].moves:
         choice = int(own.actions[own.place(final_move, rng)])
@@ -157,6 +162,15 @@ def _most(keys: list[np.ndarray], rng: np.ndarray) -> int:
     for key in keys:
         best = best[key[best] == key[best].max()]
     return int(best[int(below(rng, np.uint64(len(best))))])
+
+
+def drawn(visits: np.ndarray, temperature: float, rng: np.ndarray) -> int:
+    """Returns a place drawn in proportion to visits^(1 / temperature) [Silver et al. 2018]. Needs a visit."""
+    # Of logarithms, so that a small temperature does not overflow.
+    with np.errstate(divide="ignore"):
+        weights = np.exp((np.log(visits) - np.log(visits.max())) / temperature)
+    bounds = np.cumsum(weights)
+    return int(np.searchsorted(bounds, unit(rng) * bounds[-1], side="right"))
 
 
 def by_visits(visits: np.ndarray, values: np.ndarray, rng: np.ndarray) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from threading import local
 from typing import NamedTuple
@@ -14,6 +15,8 @@ from ucd_envs.grouped import MoveGroups, entered, grouped
 from ucd_envs.interface import Grouping
 from ucd_envs.kernels import compiled, is_own
 from ucd_envs.rules import Rules, State
+from ucd_planners.calls import Calls
+from ucd_planners.evaluation import Evaluation, Remembered
 from ucd_planners.graph_view.searched import Searched
 from ucd_planners.root import chosen, only_at, winning
 from ucd_planners.search.errors import contract_error, damage_error, index_error
@@ -45,6 +48,8 @@ UNHURRIED = 600.0
 """Seconds of a budget that the first playouts cannot reach."""
 SLACK = 0.001
 """Seconds by which a budget may be passed, beside one playout."""
+NO_END = 2**62
+"""Playouts of a budget in seconds."""
 GROWTH = 1.5
 """The time of making room against that of the last time: blocks grow by half."""
 
@@ -77,6 +82,8 @@ class Settings(NamedTuple):
     stop_early: bool
     groups: MoveGroups | Grouping | None = None
     guarded: bool = False
+    evaluation: Evaluation | None = None
+    remembered: Remembered | None = None
     clock: Callable[[], float] = time.perf_counter
     """Seconds of a clock that never goes back, by which budgets in seconds are kept."""
 
@@ -88,6 +95,7 @@ class Budget(NamedTuple):
     seconds: float | None
     progress: Callable[[int, float], None] | None
     final_move: str
+    temperature: float = 0.0
 
 
 _current = local()
@@ -110,6 +118,8 @@ class Worker:
         kernels_of = [(rules, rules.kernels), (selection, (selection.select_kernel, selection.backup_kernel))]
         kernels_of += [(policy, (policy.suggest, policy.learn)) for policy in self.policies]
         kernels_of += [] if initial is None else [(initial, (initial.kernel,))]
+        if settings.evaluation is not None:
+            kernels_of.append((settings.evaluation.evaluator, (settings.evaluation.evaluator.kernel,)))
         if searched.inside is not None:
             grouping = searched.inside.grouping
             kernels_of.append((grouping.name, (grouping.kernel, grouping.key)))
@@ -117,7 +127,9 @@ class Worker:
         self.guarded = settings.guarded or len(self.user_defined) > 0
         compiled(run, RUN)
         self.rules_kernels, self.moves_kernels = bound_rules(searched), bound_rules(rules)
-        self.search_kernels = bound_search(selection, self.policies, initial, settings.options, self.guarded)
+        evaluation = settings.evaluation
+        evaluate = None if evaluation is None else evaluation.evaluator.kernel
+        self.search_kernels = bound_search(selection, self.policies, initial, settings.options, self.guarded, evaluate)
         room = min(FIRST_ROOM if playouts is None else playouts, settings.max_nodes)
         self.graph = Graph(selection, searched, room, settings.max_nodes - 1, settings.options)
         traced = self.graph.layout.traced or len(self.policies) > 0 or initial is not None
@@ -125,9 +137,11 @@ class Worker:
         given = None if initial is None else initial.memory(rules)
         self.sim = Sim(searched, traced, memories, given, self.guarded)
         self.searched = Searched()
+        self.calls: Calls | None = None
         self.last: State | None = None
         self.chosen = -1
         self.growths: dict[int, float] = {}
+        self.noisy_root, self.gets_noise, self.fresh = b"", True, True
         self.expected = room
         self.cpu_seconds = 0.0
         self.running = False
@@ -163,6 +177,9 @@ class Worker:
             raise self._index_error() from None
         self.searched.forget()
         self.graph = self.graph.begin(self.sim.key, state.player, root.ply if is_graded(self.settings.selection) else 0)
+        # A kept root that has got its noise keeps it.
+        self.gets_noise = not (self.graph.nodes[self.graph.root]["legal"] and self.noisy_root == root.key)
+        self.noisy_root, self.fresh = root.key, True
         if share is not None:
             self.graph.make_room(min(self.graph.edge_count + share, self.settings.max_nodes))
         fit_scratch(self.sim, self.graph)
@@ -223,7 +240,7 @@ class Worker:
         self.share = playouts
         self.run(began)
         # Ties are broken by a copy, so that the search is the same without this look.
-        return chosen([self.graph], self.budget.final_move, self.sim.rng.copy(), self.state)
+        return chosen([self.graph], self.budget.final_move, self.sim.rng.copy(), self.state, self.budget.temperature)
 
     def make_room(self, playouts: float) -> None:
         """Makes room for the playouts that a budget in seconds will last for, before the graph has much to copy."""
@@ -264,9 +281,34 @@ class Worker:
         Raises what a third-party environment has raised, and RuntimeError for a kernel that breaks its contract.
         """
         try:
-            status = run(self.rules_kernels, self.search_kernels, self.root, self.graph.header, self.sim.header, goal)
+            if self.settings.evaluation is not None:
+                status = self._evaluated(goal)
+            else:
+                status = run(self.rules_kernels, self.search_kernels, self.root, self.graph.header, self.sim.header, goal)
         except IndexError:
             raise self._index_error() from None
+        self.check(status)
+        return int(status)
+
+    def _evaluated(self, goal: int) -> int:
+        """Does the same where leaves are evaluated, as the only search of a batch."""
+        evaluation, alone = self.settings.evaluation, np.zeros(1, np.int64)
+        if self.calls is None:
+            self.calls = Calls([self], evaluation, self.settings.remembered, self.settings.options.leaves)
+        record = self.calls.records[0]
+        if self.fresh:
+            self.fresh = False
+            self.calls.begin(alone, goal, goal)
+            record.noise &= self.gets_noise
+        self.calls.give(0, self.root)
+        record.goal, record.share = goal, NO_END if self.share is None else self.share
+        self.calls.run(alone)
+        return int(record.status)
+
+    def check(self, status: int) -> None:
+        """Raises what has stopped the compiled loop for good: an exception of a third-party environment, or RuntimeError for a
+        kernel that breaks its contract.
+        """
         if self.guarded and (block := self.sim.damaged()):
             raise damage_error(block, self.searched_rules, self.policies)
         # A callback may have failed in the move before the graph had to grow.
@@ -275,7 +317,6 @@ class Worker:
             raise caught
         if status >= STOPPED:
             raise contract_error(status, self.searched_rules, self.graph, self.sim, self.settings.selection, self.policies)
-        return int(status)
 
     def _index_error(self) -> RuntimeError:
         """Returns the error of a kernel that has used an index outside of its array."""
@@ -292,3 +333,28 @@ class Worker:
             if memory["length"]:
                 memory["length"] = 0
                 self.sim.remember(place, policy.grown(self.sim.memories[place]))
+
+
+def run_all(workers: list[Worker], stop: Stop, began: float) -> bool:
+    """Runs one search in this thread, several in threads of their own; returns whether Ctrl-C ended them."""
+    if len(workers) == 1:
+        try:
+            workers[0].run(began)
+        except KeyboardInterrupt:
+            return True
+        return False
+    interrupted = False
+    with ThreadPoolExecutor(len(workers)) as threads:
+        try:
+            running = [threads.submit(worker.run, began) for worker in workers]
+            while wait(running, CHUNK_SECONDS).not_done:  # in pieces, since Ctrl-C does not always wake a thread that waits
+                pass
+            for future in running:
+                future.result()
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            stop.set()
+    while any(worker.running for worker in workers):  # of a thread that Ctrl-C met while it started, the pool may not know
+        time.sleep(0.001)
+    return interrupted

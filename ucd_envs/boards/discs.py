@@ -20,7 +20,7 @@ AHEAD = ((1, 0), (-1, 1), (0, 1), (1, 1))
 BOARD = (*((name, np.uint64) for name in ("columns", "board", "inner", "centre")), ("start", np.uint64, (2,)))
 LINES = tuple((name, np.uint64, (64, len(AHEAD))) for name in ("up", "down"))
 """Fields of a configuration. `board`: all cells; `inner`: cells that are in neither the first nor the last column; `centre`:
-the lowest cell of the first four discs; `start`: these discs, by player; `up`, `down`: the cells beyond a cell, in the
+the cells of the first four discs; `start`: these discs, by player; `up`, `down`: the cells beyond a cell, in the
 directions to higher and to lower cells."""
 
 
@@ -81,7 +81,7 @@ def tables(size: int, crossed: bool) -> dict[str, Any]:
         "columns": size,
         "board": (1 << cells) - 1,
         "inner": sum(1 << cell for cell in range(cells) if 0 < cell % size < size - 1),
-        "centre": 1 << low,
+        "centre": middle,
         "start": [black, middle ^ black],
         "up": up,
         "down": down,

@@ -19,6 +19,7 @@ from ucd_envs.kernels import kernel
 from ucd_envs.rules import State
 from ucd_envs.settings import cell_name, integer, move_among
 from ucd_envs.structs import popcount, record
+from ucd_envs.symmetries import Symmetries, of_planes, symmetries, with_others
 
 MOST_WAYS, MOST_CELLS, MOST_COLUMNS = 4, 64, 26
 U32, U64 = np.uint64(32), np.uint64(64)
@@ -111,9 +112,8 @@ def chosen(ways, bits):
 
 @kernel()
 def write_key(c, s, words):
-    """Writes the pieces of both sides. The lowest empty cell, in both of them, tells that player 1 is to move."""
-    empty = c.board & ~(s.pieces[0] | s.pieces[1])
-    mark = empty & (ZERO - empty) if s.ply & 1 else ZERO
+    """Writes the pieces of both sides. The empty cells, in both of them, tell that player 1 is to move."""
+    mark = c.board & ~(s.pieces[0] | s.pieces[1]) if s.ply & 1 else ZERO
     words[0], words[1] = s.pieces[0] | mark, s.pieces[1] | mark
 
 
@@ -217,6 +217,16 @@ def constants(
         "shift": shift,
         "inside": inside,
     }
+
+
+def symmetries_of(rows: int, columns: int, ways: Sequence[int], others: int) -> Symmetries:
+    """Returns the identity and the mirroring that exchanges the columns; ways: the image of each; others: actions behind all
+    moves."""
+    cells = np.arange(rows * columns).reshape(rows, columns)
+    mirrored = np.stack([cells, cells[:, ::-1]]).reshape(2, -1)
+    actions = mirrored[:, :, None] * len(ways) + np.array([range(len(ways)), ways])[:, None]
+    bits = cells.reshape(-1, 1) + np.array([0, 64])
+    return symmetries(mirrored, bits, with_others(actions.reshape(2, -1), others), 2, of_planes(mirrored, PLANES))
 
 
 class Names:

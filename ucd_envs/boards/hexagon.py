@@ -22,6 +22,22 @@ def cells_of(base: int) -> list[Cell]:
     return [(x, y) for y in side for x in side if abs(x - y) < base]
 
 
+def images_of(base: int) -> list[list[int]]:
+    """Returns the images of all cells under the twelve symmetries of the board: six turns, then the same after a mirroring.
+
+    The first one is the identity.
+    """
+    grid, middle = cells_of(base), base - 1
+    number, found = {cell: place for place, cell in enumerate(grid)}, []
+    for mirrored in (False, True):
+        images = [(y, x) if mirrored else (x, y) for x, y in grid]
+        for _ in range(6):
+            found.append([number[image] for image in images])
+            # A turn by a sixth about the middle takes the step (1, 0) to (1, 1), and (1, 1) to (0, 1).
+            images = [(x - y + middle, x) for x, y in images]
+    return found
+
+
 def edges_at(base: int, cell: Cell) -> list[int]:
     """Returns which of the six edges, numbered in circular order, a cell lies on: two for a corner."""
     (x, y), last = cell, 2 * base - 2

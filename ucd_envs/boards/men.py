@@ -206,6 +206,12 @@ def are_possible(c, s, put):
     return s.removing == 0 or in_mills(c.mills, s.men[s.turn]) != ZERO
 
 
+def images_of(turned: np.ndarray) -> np.ndarray:
+    """Returns the image of each action, [symmetries, PASS + 1]; turned: image of each point, [symmetries, POINTS]."""
+    moves = POINTS + POINTS * turned[:, :, None] + turned[:, None, :]
+    return np.hstack([turned, moves.reshape(len(turned), -1), np.full((len(turned), 1), PASS)])
+
+
 def action_name(state: State, action: int) -> str:
     """Returns the name of an action: "On>One", "pass", or the name of a point behind "x" for a removal, else "+"."""
     if action == PASS:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ucd_envs.boards.bits import ZERO
 from ucd_envs.kernels import kernel
+from ucd_envs.symmetries import of_rectangle
 
 SIDE = 7
 """Rows and columns of the grid on which the points lie."""
@@ -82,6 +83,24 @@ def tables() -> dict[str, Any]:
         "mills": [set_of(mill) for mill in MILLS],
         "cell": [row * SIDE + column for row, column in PLACES],
     }
+
+
+def images_of() -> tuple[np.ndarray, np.ndarray]:
+    """Returns the images of the points, [16, POINTS], and of the cells of the grid, [16, SIDE * SIDE].
+
+    The symmetries are those of the grid, and the same after an exchange of the inner and the outer square.
+    """
+    of_grid = of_rectangle(SIDE, SIDE)
+    cells = [row * SIDE + column for row, column in PLACES]
+    number, middle = {cell: point for point, cell in enumerate(cells)}, SIDE // 2
+    exchanged = np.arange(SIDE * SIDE)
+    for row, column in PLACES:
+        down, right = row - middle, column - middle
+        scale = 4 - max(abs(down), abs(right))  # the square on which the point comes to lie
+        there = [middle + scale * ((step > 0) - (step < 0)) for step in (down, right)]
+        exchanged[row * SIDE + column] = there[0] * SIDE + there[1]
+    seen = np.concatenate([of_grid, of_grid[:, exchanged]])
+    return np.array([[number[int(image[cell])] for cell in cells] for image in seen]), seen
 
 
 @kernel()

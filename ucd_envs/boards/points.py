@@ -8,7 +8,7 @@ import numpy as np
 
 from ucd_envs.boards.chains import BLACK, BORDER, CELLS, EMPTY, POINTS, SIDE, WHITE
 from ucd_envs.settings import real
-from ucd_envs.symmetries import Symmetries, of_rectangle, symmetries, with_others
+from ucd_envs.symmetries import Symmetries, of_planes, of_rectangle, symmetries, with_others
 
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 """Names of columns. They leave out I."""
@@ -26,12 +26,13 @@ def tables(rows: int, columns: int) -> dict[str, np.ndarray]:
     return {"point": np.pad(point, (0, CELLS - len(point))), "action": action}
 
 
-def symmetries_of(rows: int, columns: int, first: int, others: int = 0) -> Symmetries:
-    """Returns the symmetries of a game whose keys have two bits a point from a bit on, and `others` more actions behind the
-    points."""
+def symmetries_of(rows: int, columns: int, planes: int, first: int, others: int = 0) -> Symmetries:
+    """Returns the symmetries of a game whose keys have two bits a point from the bit `first` on, with `planes` planes of
+    observations and `others` more actions behind the points."""
     turned = of_rectangle(rows, columns)
     bits = first + 2 * np.arange(rows * columns)[:, None] + np.arange(2)
-    return symmetries(turned, bits, with_others(turned, others), (first + 2 * rows * columns + 63) // 64)
+    key_words = (first + 2 * rows * columns + 63) // 64
+    return symmetries(turned, bits, with_others(turned, others), key_words, of_planes(turned, planes))
 
 
 def point_name(row: int, column: int) -> str:

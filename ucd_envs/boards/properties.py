@@ -6,6 +6,8 @@ and action 16 + piece a piece.
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 
 from ucd_envs.boards.bits import ONE, ZERO, bit, first
@@ -23,6 +25,24 @@ SPREAD = np.uint64(0x0000200040008001)
 """Multiplier that moves bit k of a piece to bit 16 * k, among others."""
 FIRST_COLUMN, FIRST_ROW, CORNER, OTHER_CORNER, SQUARES = (LANES * np.uint64(n) for n in (0x1111, 0x000F, 1, 8, 0x0777))
 """Cells where lines begin, for each property: those along rows, columns and both diagonals, and squares of 2x2 cells."""
+
+
+def images_of(squares: bool) -> np.ndarray:
+    """Returns the images of all cells under the symmetries that keep lines: [symmetries, CELLS].
+
+    There are eight with squares of 2x2 cells, and without them 32: rows and columns change places alike, in an order that keeps
+    the pairs of outer and inner ones, so that diagonals stay diagonals. Exchanges of properties are symmetries as well, but not
+    of a key's bits.
+    """
+    orders = [order for order in permutations(range(SIDE)) if all(order[i] + order[3 - i] == 3 for i in range(SIDE))]
+    if squares:
+        orders = [order for order in orders if order in ((0, 1, 2, 3), (3, 2, 1, 0))]
+    found = []
+    for order in orders:
+        for columns in (order, order[::-1]):
+            turned = np.add.outer(np.array(order) * SIDE, columns)
+            found += [turned.flatten().tolist(), turned.T.flatten().tolist()]
+    return np.array(sorted(found))  # the identity comes first
 
 
 @kernel()

@@ -96,7 +96,29 @@ def tables() -> dict[str, Any]:
                     part = np.uint64(line >> 9 * quadrant & 0x1FF)
                     lines[quadrant] |= np.where(patterns & part == part, np.uint32(1 << number), np.uint32(0))
                 number += 1
-    return {"place": place, "cell": np.argsort(place), "turned": turned, "lines": lines}
+    return {"place": np.array(place), "cell": np.argsort(place), "turned": turned, "lines": lines}
+
+
+def images_of(turned: np.ndarray) -> np.ndarray:
+    """Returns the image of each action under the symmetries of the board; turned: image of each cell, [symmetries, CELLS].
+
+    A mirroring exchanges the two directions of rotations.
+    """
+    corners = [SIDE * row + column for row, column in CORNERS]
+    whole = np.zeros((len(turned), CELLS + ROTATIONS), np.int64)
+    whole[:, :CELLS] = turned
+    for symmetry, image in enumerate(turned):
+        # Where the step to the right and the step up lead: a mirroring changes the sense in which one follows the other.
+        (up, right), (up_after, right_after) = (
+            np.subtract(divmod(image[step], SIDE), divmod(image[0], SIDE)) for step in (1, SIDE)
+        )
+        mirrored = right * up_after - up * right_after < 0
+        for quadrant, corner in enumerate(corners):
+            row, column = divmod(int(image[corner + SIDE + 1]), SIDE)  # the middle of the quadrant
+            target = CORNERS.index((row - 1, column - 1))
+            for direction in range(2):
+                whole[symmetry, CELLS + 2 * quadrant + direction] = CELLS + 2 * target + (direction ^ int(mirrored))
+    return whole
 
 
 def action_name(state: State, action: int) -> str:

@@ -192,6 +192,7 @@ def rules(rows: int = 8, columns: int = 8, filled: int | None = None) -> Rules:
         why_illegal=lambda action: "no piece of the mover can go there",
         layout=STATE,
         validate=validate,
+        symmetries=forward.symmetries_of(rows, columns, (RIGHT, STRAIGHT, LEFT), 0),
     )
 
 

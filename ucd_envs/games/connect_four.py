@@ -42,7 +42,7 @@ from ucd_envs.rng import below
 from ucd_envs.rules import Rules, State
 from ucd_envs.settings import integer
 from ucd_envs.structs import configuration, fields, popcount, record
-from ucd_envs.symmetries import symmetries
+from ucd_envs.symmetries import of_planes, symmetries
 
 ONE, BITS = np.uint64(1), np.uint64(64)
 
@@ -226,6 +226,8 @@ def rules(columns: int = 7, rows: int = 6, in_a_row: int = 4) -> Rules:
     bottom = sum(1 << (column * (rows + 1)) for column in range(columns))
     places = np.arange(columns * (rows + 1)).reshape(columns, rows + 1)
     mirrored, bits = np.stack([places, places[::-1]]).reshape(2, -1), places.reshape(-1, 1)
+    seen = np.arange(rows * columns).reshape(rows, columns)
+    entries = of_planes(np.stack([seen, seen[:, ::-1]]).reshape(2, -1), 2)
 
     def action_named(state: State, text: str) -> int:
         if not text.isdecimal() or not 1 <= int(text) <= columns:
@@ -255,7 +257,7 @@ def rules(columns: int = 7, rows: int = 6, in_a_row: int = 4) -> Rules:
         why_illegal=lambda action: "the column is full",
         layout=STATE,
         validate=validate,
-        symmetries=symmetries(mirrored, bits, np.array([range(columns), range(columns)[::-1]]), 1),
+        symmetries=symmetries(mirrored, bits, np.array([range(columns), range(columns)[::-1]]), 1, entries),
     )
 
 

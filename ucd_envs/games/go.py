@@ -361,7 +361,7 @@ def rules(
         layout=STATE,
         validate=validate,
         turn=turn,
-        symmetries=points.symmetries_of(rows, columns, 64, 1) if ko == "simple" else None,
+        symmetries=points.symmetries_of(rows, columns, 5, 64, 1) if ko == "simple" else None,
     )
 
 

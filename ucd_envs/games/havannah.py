@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from ucd_envs.boards.hexagon import cells_of, shape
+from ucd_envs.boards.hexagon import cells_of, images_of, shape
 from ucd_envs.boards.rings import HEXAGON, KINDS, MOST_BASE, SIDE, hexagon, kinds_on, links_agree, on_board, put, split
 from ucd_envs.boards.rows import WHY_NO_SWAP, may_swap
 from ucd_envs.interface import Kernels, Victory
@@ -47,6 +47,7 @@ from ucd_envs.rng import below, stepped
 from ucd_envs.rules import Rules, State, set_mover
 from ucd_envs.settings import boolean, integer
 from ucd_envs.structs import array_at, configuration, fields, popcount, record, stack_array
+from ucd_envs.symmetries import of_planes, symmetries, with_others
 
 U0, U1, U2, U32, U64 = (np.uint64(n) for n in (0, 1, 2, 32, 64))
 ONE = np.uint32(1)
@@ -327,6 +328,9 @@ def rules(base: int = 8, swap: bool = False) -> Rules:
     cells, tables = len(grid), hexagon(base)
     names = [f"{chr(ord('a') + y)}{x - max(0, y - base + 1) + 1}" for x, y in grid] + ["swap"] * swap
     places = {name: place for place, name in enumerate(names)}
+    turned, key_words = np.array(images_of(base)), (2 + 2 * cells + 63) // 64
+    bits, seen = 2 + np.arange(cells)[:, None] + np.array([0, cells]), np.tile(np.arange(side * side), (len(turned), 1))
+    seen[:, [y * side + x for x, y in grid]] = np.array([y * side + x for x, y in grid])[turned]
 
     def action_named(state: State, text: str) -> int:
         if text.lower() not in places:
@@ -349,7 +353,7 @@ def rules(base: int = 8, swap: bool = False) -> Rules:
         max_plies=cells + swap,
         config=configuration(CONFIG, swap=swap, **tables),
         state_bytes=STATE.itemsize + (4 * ((side + 2) << tables["shift"]) + 2 * cells + 7) // 8 * 8,
-        key_words=(2 + 2 * cells + 63) // 64,
+        key_words=key_words,
         planes=(side, side, 4 if swap else 3),
         tiling="hexagon",
         kernels=Kernels(
@@ -368,6 +372,7 @@ def rules(base: int = 8, swap: bool = False) -> Rules:
         layout=STATE,
         validate=validate,
         turn=set_mover,
+        symmetries=symmetries(turned, bits, with_others(turned, int(swap)), key_words, of_planes(seen, 4 if swap else 3)),
         shrinking=not swap,
     )
 

@@ -48,7 +48,7 @@ from ucd_envs.rng import below, draw
 from ucd_envs.rules import Rules, State, set_mover
 from ucd_envs.settings import boolean, cell_name, cell_named, integer
 from ucd_envs.structs import configuration, fields, popcount, record, stack_array
-from ucd_envs.symmetries import symmetries, with_others
+from ucd_envs.symmetries import of_planes, symmetries, with_others
 
 SIDE = 19
 """Longest side of a board."""
@@ -419,7 +419,7 @@ def rules(
         layout=STATE,
         validate=validate,
         turn=set_mover,
-        symmetries=symmetries(turned, bits, with_others(turned, int(swap)), key_words),
+        symmetries=symmetries(turned, bits, with_others(turned, int(swap)), key_words, of_planes(turned, 4 if swap else 3)),
         shrinking=not swap,
     )
 

@@ -212,6 +212,7 @@ def rules(rows: int = 8, columns: int = 8, filled: int | None = None, eliminatio
         why_illegal=lambda action: "no knight of the mover can go there",
         layout=STATE,
         validate=validate,
+        symmetries=forward.symmetries_of(rows, columns, range(WAYS)[::-1], not elimination),
     )
 
 

@@ -57,6 +57,7 @@ from ucd_envs.rng import draw, stepped
 from ucd_envs.rules import Rules
 from ucd_envs.settings import boolean
 from ucd_envs.structs import configuration, fields, popcount, record
+from ucd_envs.symmetries import of_planes, symmetries
 
 PLIES, TURNS, REMOVALS = 60, 200, 13
 """Longest games: in plies, in turns of a tournament, and its most removals, since the second player to lose a seventh man
@@ -219,6 +220,8 @@ def has_ended(c, p, ply):
 def rules(tournament: bool = False) -> Rules:
     """Merrills as the rulesheet has it, or the nine men's morris of tournaments. Raises TypeError for anything but a bool."""
     tournament = boolean("tournament", tournament)
+    turned, seen = mills.images_of()
+    bits = np.arange(POINTS)[:, None] + np.array([0, POINTS])
 
     return Rules(
         name="merrills_v0",
@@ -243,6 +246,7 @@ def rules(tournament: bool = False) -> Rules:
         why_illegal=lambda action: "it is not a pass that is forced" if action == PASS else "the rules do not allow it",
         layout=STATE,
         validate=validate,
+        symmetries=symmetries(turned, bits, men.images_of(turned), 1, of_planes(seen, men.PLANES)),
     )
 
 

@@ -340,7 +340,7 @@ def rules(
         layout=STATE,
         validate=validate,
         shrinking=not irrational,
-        symmetries=points.symmetries_of(rows, columns, 2),
+        symmetries=points.symmetries_of(rows, columns, 3, 2),
     )
 
 

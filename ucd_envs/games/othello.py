@@ -46,6 +46,7 @@ from ucd_envs.rng import below, stepped
 from ucd_envs.rules import Rules, State
 from ucd_envs.settings import cell_name, cell_named, integer, shown
 from ucd_envs.structs import configuration, fields, popcount, record
+from ucd_envs.symmetries import of_planes, of_rectangle, symmetries, with_others
 
 U32 = np.uint64(32)
 SIZES, STARTS, PAYOFFS = (4, 6, 8), ("crossed", "parallel"), ("win", "discs")
@@ -109,7 +110,7 @@ def payoffs(config, state, out):
 
 @kernel(KEY)
 def key(config, state, words):
-    """Writes both players' discs. In the second word a middle cell, never empty, tells the mover instead."""
+    """Writes both players' discs. In the second word the four middle cells, never empty, tell the mover instead."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     words[0] = s.discs[0]
     words[1] = (s.discs[1] & ~c.centre) | (c.centre if s.player == 1 else ZERO)
@@ -198,6 +199,7 @@ def rules(size: int = 8, payoff: str = "win", start: str = "crossed") -> Rules:
         if text not in words:
             raise ValueError(f"{name} must be {' or '.join(map(repr, words))}, not {shown(text)}")
     cells = size * size
+    turned, bits = of_rectangle(size, size), np.arange(cells)[:, None] + np.array([0, 64])
 
     def action_name(state: State, action: int) -> str:
         return "pass" if action == cells else cell_name(action, size)
@@ -233,6 +235,7 @@ def rules(size: int = 8, payoff: str = "win", start: str = "crossed") -> Rules:
         score=score,
         layout=STATE,
         validate=validate,
+        symmetries=symmetries(turned, bits, with_others(turned, 1), 2, of_planes(turned, 3)),
     )
 
 

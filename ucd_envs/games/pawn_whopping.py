@@ -232,6 +232,7 @@ def rules(rows: int = 8, columns: int = 8, corrected: bool = False) -> Rules:
         why_illegal=lambda action: "no pawn of the mover can go there",
         layout=STATE,
         validate=validate,
+        symmetries=forward.symmetries_of(rows, columns, (RIGHT, STEP, LEFT, DOUBLE), 1),
     )
 
 

@@ -47,6 +47,7 @@ from ucd_envs.rng import below, stepped
 from ucd_envs.rules import Rules
 from ucd_envs.settings import boolean
 from ucd_envs.structs import configuration, fields, record
+from ucd_envs.symmetries import of_planes, of_rectangle, symmetries
 
 PLACES, U32 = np.uint64(CELLS), np.uint64(32)
 
@@ -213,6 +214,7 @@ def finish(c, s, mover, turned):
 def rules(after_rotation: bool = False) -> Rules:
     """Pentago. `after_rotation`: five in a row counts only after the rotation, and every stone is followed by one."""
     after_rotation = boolean("after_rotation", after_rotation)
+    turned, bits = of_rectangle(SIDE, SIDE), quadrants.tables()["place"][:, None] + np.array([0, 64])
     return Rules(
         name="pentago_v0",
         settings={"after_rotation": after_rotation},
@@ -236,6 +238,7 @@ def rules(after_rotation: bool = False) -> Rules:
         why_illegal=lambda action: "a stone comes first" if action >= CELLS else "the cell is taken, or a rotation comes first",
         layout=STATE,
         validate=validate,
+        symmetries=symmetries(turned, bits, quadrants.images_of(turned), 2, of_planes(turned, 3)),
     )
 
 

@@ -44,6 +44,7 @@ from ucd_envs.rng import below, stepped
 from ucd_envs.rules import Rules
 from ucd_envs.settings import boolean
 from ucd_envs.structs import configuration, fields, popcount, record
+from ucd_envs.symmetries import symmetries, with_others
 
 PLANES = 4 + 2 * PROPERTIES
 U16, U32 = np.uint64(16), np.uint64(32)
@@ -212,6 +213,9 @@ def validate(config, state):
 def rules(squares: bool = False) -> Rules:
     """Quarto. `squares`: four pieces on 2x2 cells that share a property win like a line."""
     squares = boolean("squares", squares)
+    turned, bits = properties.images_of(squares), np.arange(CELLS)[:, None] + 16 * np.arange(5)
+    entries = turned[:, :, None] * PLANES + np.arange(PLANES)
+    entries[:, :, -1] = np.arange(CELLS) * PLANES + PLANES - 1  # the pieces left stay
     return Rules(
         name="quarto_v0",
         settings={"squares": squares},
@@ -239,6 +243,7 @@ def rules(squares: bool = False) -> Rules:
         ),
         layout=STATE,
         validate=validate,
+        symmetries=symmetries(turned, bits, with_others(turned, CELLS), 2, entries.reshape(len(turned), -1)),
     )
 
 

@@ -34,7 +34,7 @@ from ucd_envs.rng import below
 from ucd_envs.rules import Rules
 from ucd_envs.settings import cell_named
 from ucd_envs.structs import configuration, fields, record
-from ucd_envs.symmetries import of_rectangle, symmetries
+from ucd_envs.symmetries import of_planes, of_rectangle, symmetries
 
 CELLS = 9
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
@@ -197,7 +197,7 @@ def rules() -> Rules:
         why_illegal=lambda action: "the cell is taken",
         layout=STATE,
         validate=validate,
-        symmetries=symmetries(turned, bits, turned, 1),
+        symmetries=symmetries(turned, bits, turned, 1, of_planes(turned, 2)),
         shrinking=True,
     )
 

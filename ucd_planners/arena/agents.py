@@ -28,8 +28,9 @@ from ucd_planners.arena.bots import spiel_agent
 from ucd_planners.arena.functions import FunctionAgent, Guard
 from ucd_planners.arena.interface import METHODS, Agent, FailedError, Move, Stop, StoppedError
 from ucd_planners.arena.interface import obey as _obey
-from ucd_planners.arena.models import digest_of, onnx_agent, sb3_agent, torch_agent
+from ucd_planners.arena.models import onnx_agent, sb3_agent, torch_agent
 from ucd_planners.arena.programs import GTPAgent, stones_before
+from ucd_planners.evaluators.loading import digest_of
 from ucd_planners.gtp.analysis import both
 from ucd_planners.notation import canonical, maker_of, parse, player_from, write
 from ucd_planners.options import checked_seconds

@@ -10,9 +10,10 @@ from typing import Any
 from ucd_envs import registry
 from ucd_planners.cli.console import progress, rich, table, usage
 
-PEER_OF = {"planners": "openspiel", "envs": "pettingzoo", "foreign": "python"}
+PEER_OF = {"planners": "openspiel", "envs": "pettingzoo", "foreign": "python", "puct": "torch"}
 """Peer of each benchmark."""
 WORDS = {"planners": "planners", "envs": "environments", "foreign": "planners in environments of others"}
+WORDS["puct"] = "searches with an evaluator"
 
 
 def add(commands: Any) -> None:
@@ -40,10 +41,20 @@ def add(commands: Any) -> None:
         "--seats", action="store_true", help="steps of a learner in one seat against a random player and a planner"
     )
     parser.add_argument(
+        "--puct",
+        action="store_true",
+        help="evaluations a second of searches with an evaluator, outside of its own time, and of a network beside them",
+    )
+    parser.add_argument(
+        "--selfplay",
+        action="store_true",
+        help="samples a second of self-play, beside a loop in Python (default 200 playouts)",
+    )
+    parser.add_argument(
         "--against",
         choices=tuple(PEER_OF.values()),
-        help="a peer in the same run: openspiel for planners, pettingzoo with --envs, and with --foreign python, which is "
-        "gymcts, mcts-simple and OpenSpiel's MCTS in Python",
+        help="a peer in the same run: openspiel for planners, pettingzoo with --envs, with --foreign python, which is "
+        "gymcts, mcts-simple and OpenSpiel's MCTS in Python, and with --puct torch, a network alone",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object a line instead of a table")
     parser.set_defaults(run=_run)
@@ -58,9 +69,10 @@ def _run(arguments: argparse.Namespace) -> int:
         cases = _cases(arguments, bench)
         needed = ["pettingzoo", "openspiel"] if arguments.foreign else []
         if arguments.against is not None:
-            if arguments.kept or arguments.seats:
-                raise ValueError(f"--{'kept' if arguments.kept else 'seats'} has no peer")
-            what = "envs" if arguments.envs else "foreign" if arguments.foreign else "planners"
+            for name in ("kept", "seats", "selfplay"):
+                if getattr(arguments, name):
+                    raise ValueError(f"--{name} has no peer")
+            what = next((name for name in ("envs", "foreign", "puct") if getattr(arguments, name)), "planners")
             if arguments.against != PEER_OF[what]:
                 raise ValueError(f"the peer of {WORDS[what]} is {PEER_OF[what]}")
             needed += ["gymcts", "mcts-simple"] if arguments.foreign else [arguments.against]
@@ -73,6 +85,10 @@ def _run(arguments: argparse.Namespace) -> int:
         from ucd_planners.benchmarks import foreign
 
         count, rows = len(foreign.cases()) * len(foreign.PLANNERS), foreign.foreign_rows(arguments.against is not None)
+    elif arguments.puct:
+        from ucd_planners.benchmarks import evaluation
+
+        count, rows = len(evaluation.SIZES) * len(evaluation.CASES), evaluation.puct_rows(arguments.against is not None)
     elif arguments.seats:
         from ucd_planners.benchmarks import seats
 
@@ -81,6 +97,10 @@ def _run(arguments: argparse.Namespace) -> int:
         from ucd_planners.benchmarks import kept
 
         count, rows = len(cases), kept.kept_rows(cases)
+    elif arguments.selfplay:
+        from ucd_planners.benchmarks import selfplay
+
+        count, rows = len(cases), selfplay.selfplay_rows(cases)
     shown: list[dict[str, Any]] = []
     try:
         with progress(count, "measured") as advance:
@@ -113,25 +133,34 @@ def _cases(arguments: argparse.Namespace, bench: Any) -> list[Any]:
         raise ValueError("--kept measures planners: it goes without --envs and --foreign")
     if arguments.seats and (arguments.envs or arguments.foreign or arguments.kept):
         raise ValueError("--seats is a benchmark of its own: it goes without --envs, --foreign and --kept")
+    if arguments.puct and (arguments.envs or arguments.foreign or arguments.kept or arguments.seats):
+        raise ValueError("--puct is a benchmark of its own: it goes without --envs, --foreign, --kept and --seats")
+    if arguments.selfplay and any(getattr(arguments, name) for name in ("envs", "foreign", "kept", "seats", "puct")):
+        raise ValueError("--selfplay is a benchmark of its own: it goes without --envs, --foreign, --kept, --seats and --puct")
     if arguments.kept:
         from ucd_planners.benchmarks import kept
+    if arguments.selfplay:
+        from ucd_planners.benchmarks import selfplay
     if arguments.game is None:
         if arguments.planner or arguments.playouts is not None:
             raise ValueError("--planner and --playouts go with --game")
-        if arguments.envs or arguments.foreign or arguments.seats:
+        if arguments.envs or arguments.foreign or arguments.seats or arguments.puct:
             return []
-        return kept.cases() if arguments.kept else bench.suite()
+        return kept.cases() if arguments.kept else selfplay.cases() if arguments.selfplay else bench.suite()
     if arguments.envs or arguments.seats:
         which = "--envs" if arguments.envs else "--seats"
         raise ValueError(f"{which} measures every game with its defaults: it goes without --game")
+    if arguments.puct:
+        raise ValueError("--puct measures Hex of two sizes: it goes without --game")
     if arguments.foreign:
         raise ValueError("--foreign measures environments that others wrote: it goes without --game")
     rules = registry.make_rules(arguments.game, **arguments.settings)
     usual, planners = 10_000, [bench.PLAYOUT, "uct(c=0.3)", bench.ucd_text("1,0,1")]
-    if arguments.kept:
-        usual, planners = kept.PLAYOUTS, list(kept.PLANNERS)
+    if arguments.kept or arguments.selfplay:
+        own: Any = kept if arguments.kept else selfplay
+        usual, planners = own.PLAYOUTS, list(own.PLANNERS)
         if bench.PLAYOUT in (arguments.planner or ()):
-            raise ValueError(f"--kept measures planners: {bench.PLAYOUT!r} is none")
+            raise ValueError(f"--{'kept' if arguments.kept else 'selfplay'} measures planners: {bench.PLAYOUT!r} is none")
     playouts = integer("playouts", usual if arguments.playouts is None else arguments.playouts, 1, MOST_EDGES)
     cases = []
     for planner in arguments.planner or planners:
@@ -147,6 +176,8 @@ def _show(rows: list[dict[str, Any]]) -> None:
     titles = {"game": "game", "planner": "planner", "playouts": "playouts", "playouts_per_s": "playouts/s"}
     titles |= {
         "moves": "moves",
+        "samples_per_s": "samples/s",
+        "loop_per_s": "loop in Python/s",
         "kept_per_s": "kept/s",
         "fresh_per_s": "fresh/s",
         "bytes_per_playout": "bytes/playout",
@@ -154,6 +185,11 @@ def _show(rows: list[dict[str, Any]]) -> None:
         "random_steps_per_s": "steps/s against random",
         "uct_steps_per_s": "against uct(playouts=20)",
         "clone_restore_us": "clone+restore us",
+        "batch": "batch",
+        "evaluations_per_s": "evaluations/s",
+        "net_in_search_per_s": "network in search/s",
+        "net_alone_per_s": "network alone/s",
+        "net_ratio": "ratio",
     }
     if "bare_per_s" in rows[0]:
         del titles["game"]

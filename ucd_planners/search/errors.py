@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ucd_envs.kernels import CHANCE, HEADER, action_of_move
 from ucd_envs.rules import Rules
 from ucd_envs.structs import fields
@@ -47,6 +49,21 @@ def contract_error(status: int, rules: Rules, graph: Graph, sim: Sim, selection:
         max_plies=rules.max_plies,
     )
     return RuntimeError(f"{sentence} ({where(graph, sim)})")
+
+
+def evaluation_error(status: int, rules: Rules, graph: Graph, sim: Sim, label: str, policy: Any, values: Any) -> ValueError:
+    """Returns the error of an evaluation that is none, with the position that it was asked for.
+
+    policy: what it answered for the legal actions, [legal]; values: [any].
+    """
+    if status == codes.NO_PRIORS:
+        faults = [name for name, found in (("NaN", np.isnan(policy)), ("infinite", policy == np.inf)) if found.any()]
+        told = f"that are {faults[0]}" if faults else "that are negative" if (policy < 0).any() and policy.max() > 0 else ""
+        what = f"priors {told or 'that are all zero'} on legal moves, {np.round(policy[:8], 6).tolist()}"
+    else:
+        what = f"a value outside of its range, {np.round(values, 6).tolist()}"
+    hint = "" if status == codes.NO_PRIORS else ": payoffs go from 0 to 1, or with signed=True from -1 to 1"
+    return ValueError(f"{label} gives {rules} {what}{hint} ({where(graph, sim)})")
 
 
 def index_error(user_defined: Sequence[Any], playouts: int) -> RuntimeError:

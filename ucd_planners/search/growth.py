@@ -33,6 +33,7 @@ from ucd_planners.search.interface import (
     GROW_ACTIONS,
     GROW_EDGES,
     GROW_NODES,
+    NEEDS_EVALUATION,
     NO_ACTION,
     NO_ACTIONS,
     STOPPED,
@@ -44,9 +45,9 @@ U29, U32 = np.uint64(29), np.uint64(32)
 
 
 @kernel(inline=True)
-def adds_leaf(graph):
-    """Whether a new position gets its node at once: where it can be found, or where its playouts are kept."""
-    return merges(graph) or graph.node_actions.columns > 0
+def adds_leaf(search, graph):
+    """Whether a new position gets its node at once: where it can be found, and where its playouts or priors are kept."""
+    return merges(graph) or graph.node_actions.columns > 0 or search.has_priors > 0
 
 
 @kernel(inline=True)
@@ -211,7 +212,7 @@ def link(graph, node, number, target):
 
 
 @kernel()
-def reserve(rules, graph, sim, plies):
+def reserve(rules, search, graph, sim, plies):
     """Makes sure of room for a path's new edges and node, and for a playout of `plies` positions."""
     # Each new edge may need a larger block. No node occurs twice as a source: edges go one ply down, or descents end there.
     trail, room = path(sim), graph.edges.length + plies * rules.actions
@@ -221,8 +222,10 @@ def reserve(rules, graph, sim, plies):
             room += larger_room(np.int64(source.expanded), np.int64(source.legal))
     if room > graph.edges.room:
         return np.int64(GROW_EDGES)
-    if graph.nodes.length + plies + (1 if adds_leaf(graph) else 0) > graph.nodes.room:
+    if graph.nodes.length + plies + (1 if adds_leaf(search, graph) else 0) > graph.nodes.room:
         return np.int64(GROW_NODES)
+    if search.has_priors and graph.actions.length + rules.actions + 1 > graph.actions.room:
+        return np.int64(GROW_ACTIONS)  # the list of a leaf comes with its priors
     if plies > 0 and graph.actions.length + plies * rules.actions > graph.actions.room:
         return np.int64(GROW_ACTIONS)
     return np.int64(DONE)
@@ -230,7 +233,10 @@ def reserve(rules, graph, sim, plies):
 
 @kernel()
 def list_actions(rules, search, graph, sim, node):
-    """Lists the legal actions of a node, whose position the simulation has reached."""
+    """Lists the legal actions of a node, whose position the simulation has reached; or leaves it to an evaluation."""
+    if search.has_priors:
+        has_room = graph.actions.length + rules.actions + 1 <= graph.actions.room
+        return np.int64(NEEDS_EVALUATION if has_room else GROW_ACTIONS)
     found = action_list(sim)
     count = np.int64(rules.legal_actions(rules.config, state(sim), found))
     if count <= 0:
@@ -258,6 +264,21 @@ def list_actions(rules, search, graph, sim, node):
     nodes(graph)[node].first_action = first
     nodes(graph)[node].legal = count
     return np.int64(DONE)
+
+
+@kernel()
+def put_largest_first(graph, node):
+    """Makes the untried action with the largest prior the first untried one; of equal ones the first in the list."""
+    source, listed, given = nodes(graph)[node], actions(graph), initial_stats(graph)
+    first, most = np.uint64(source.first_action), np.uint64(source.first_action) + np.uint64(source.expanded)
+    start, last, largest = most, first + np.uint64(source.legal), np.float32(-1.0)
+    for i in range(start, last):
+        if given[i, 0] > largest:
+            largest, most = given[i, 0], i
+    if start < last and most != start:
+        listed[start], listed[most] = listed[most], listed[start]
+        for column in range(graph.actions.columns):
+            given[start, column], given[most, column] = given[most, column], given[start, column]
 
 
 @kernel()

@@ -32,7 +32,7 @@ import numpy as np
 from numba import types
 from numba.core.types import FunctionType
 
-from ucd_envs.kernels import ACTIONS, BYTES, IS_LEGAL, LEGAL_ACTIONS, RNG, kernel
+from ucd_envs.kernels import ACTIONS, BYTES, IS_LEGAL, LEGAL_ACTIONS, PAYOFFS, RNG, kernel
 from ucd_envs.rules import Rules
 from ucd_envs.settings import real
 from ucd_planners.search.graph import GRAPH_RECORD
@@ -42,7 +42,7 @@ MOST_POLICIES = 4
 DONE, GROW_NODES, GROW_EDGES, GROW_ACTIONS, GROW_MEMORY, NEEDS_EVALUATION = range(6)
 """The simulation came to its end; a block of the graph or a policy's memory has to grow first; the leaf waits for a value."""
 STOPPED, NO_ACTIONS, TOO_MANY_ACTIONS, NO_ACTION, NO_PLAYER, NO_CHOICE, NO_SUGGESTION = range(10, 17)
-NO_DRAW, NO_MOVE, NO_COUNT, TOO_LONG = range(17, 21)
+NO_DRAW, NO_MOVE, NO_COUNT, TOO_LONG, NO_PRIORS, NO_VALUE = range(17, 23)
 """A kernel broke its contract, or a callback of Python has failed: errors.py has a sentence for each."""
 
 SELECT = types.int64(GRAPH_RECORD, SIM_RECORD, types.int64, types.boolean)
@@ -52,6 +52,7 @@ SUGGEST = types.int64(
 )
 LEARN = types.boolean(SIM_RECORD, BYTES)
 INITIAL = types.void(BYTES, BYTES, SIM_RECORD, BYTES, ACTIONS, types.float32[:, ::1])
+EVALUATE = types.void(BYTES, BYTES, BYTES, ACTIONS, types.float32[::1], PAYOFFS)
 
 
 @kernel(SUGGEST)
@@ -71,6 +72,11 @@ def no_initial(config, state, sim, memory, actions, values):
     """Fills the place of initial statistics that are not there."""
 
 
+@kernel(EVALUATE)
+def evaluate_nothing(config, state, memory, actions, priors, values):
+    """Fills the place of an evaluation that is not there."""
+
+
 class Layout(NamedTuple):
     """The statistics that a selection keeps in the graph, by their names."""
 
@@ -87,6 +93,9 @@ class Layout(NamedTuple):
     """Bytes of scratch in the simulation: fixed, and for each node."""
     traced: bool = False
     """Whether the backup reads the moves of the simulation."""
+    has_priors: bool = False
+    """Whether actions have priors P(a), a column of `initial_stats` that comes with a node's evaluation. Behind the rows of its
+    actions is one with the value of its position for the mover. A new position gets its node at once."""
 
 
 class Selection(Protocol):
@@ -156,6 +165,8 @@ class SearchOptions(NamedTuple):
     """Whether actions have initial statistics."""
     evaluates: bool = False
     """Whether the loop stops at each new leaf for a value from outside, in place of a playout."""
+    leaves: int = 1
+    """Leaves of a search in one batch at most; more than one are kept apart by visits in flight, in `initial_stats`."""
 
 
 DEFAULT = SearchOptions()

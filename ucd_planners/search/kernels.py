@@ -15,6 +15,7 @@ from ucd_envs.kernels import (
     IS_LEGAL,
     KEY,
     LEGAL_ACTIONS,
+    OBSERVE,
     PLAY,
     PLAYOUT,
     PLAYOUT_ACTION,
@@ -27,6 +28,7 @@ from ucd_envs.rules import Rules
 from ucd_planners.search.interface import (
     BACKUP,
     DEFAULT,
+    EVALUATE,
     INITIAL,
     LEARN,
     MOST_POLICIES,
@@ -36,6 +38,7 @@ from ucd_planners.search.interface import (
     PlayoutPolicy,
     SearchOptions,
     Selection,
+    evaluate_nothing,
     is_graded,
     learn_nothing,
     no_initial,
@@ -55,6 +58,7 @@ RULES = {
     "is_playable": FunctionType(IS_LEGAL),
     "draw": FunctionType(DRAW),
     "probability": FunctionType(PROBABILITY),
+    "observe": FunctionType(OBSERVE),
     "config": types.uint8[::1],
     "players": types.int64,
     "actions": types.int64,
@@ -66,6 +70,7 @@ SEARCH = {
     "select": FunctionType(SELECT),
     "backup": FunctionType(BACKUP),
     "initial": FunctionType(INITIAL),
+    "evaluate": FunctionType(EVALUATE),
     "suggest": UniTuple(FunctionType(SUGGEST), MOST_POLICIES),
     "learn": UniTuple(FunctionType(LEARN), MOST_POLICIES),
     "probs": UniTuple(types.float64, MOST_POLICIES),
@@ -75,6 +80,8 @@ SEARCH = {
     "expand_all": types.int64,
     "graded": types.int64,
     "evaluates": types.int64,
+    "has_evaluate": types.int64,
+    "has_priors": types.int64,
     "guarded": types.int64,
 }
 """A selection with policies, initial statistics and options, as compiled code sees them."""
@@ -99,14 +106,18 @@ def bound_search(
     initial: Initial | None = None,
     options: SearchOptions = DEFAULT,
     guarded: bool = False,
+    evaluate: Any = None,
 ) -> np.ndarray:
-    """Compiles and binds the kernels of a selection, at most MOST_POLICIES policies and initial statistics: [any] uint64."""
+    """Compiles and binds the kernels of a selection, at most MOST_POLICIES policies, initial statistics and an evaluation:
+    [any] uint64.
+    """
     default = select_action if initial is None else select_with_initial
     return bound(
         SEARCH_BINDING,
         select=compiled(selection.select_kernel or default, SELECT),
         backup=compiled(selection.backup_kernel, BACKUP),
         initial=compiled(no_initial if initial is None else initial.kernel, INITIAL),
+        evaluate=compiled(evaluate or evaluate_nothing, EVALUATE),
         suggest=filled((compiled(policy.suggest, SUGGEST) for policy in policies), compiled(suggest_nothing, SUGGEST)),
         learn=filled((compiled(policy.learn, LEARN) for policy in policies), compiled(learn_nothing, LEARN)),
         probs=filled((float(policy.prob) for policy in policies), 0.0),
@@ -116,6 +127,8 @@ def bound_search(
         expand_all=options.expand_all,
         graded=is_graded(selection),
         evaluates=options.evaluates,
+        has_evaluate=evaluate is not None,
+        has_priors=selection.layout(1, 1).has_priors,
         guarded=guarded,
     )
 

@@ -3,16 +3,15 @@
 A simulation starts at the root. It *selects*: at each node an untried action goes before any tried one, in random order; a
 tried one is chosen by its upper confidence bound. A new action whose position is known leads to that node, and the descent goes
 on from there; a new position, or the end of the game, ends it. The path is *expanded* into the graph, the rest of the game is
-*rolled out* at random or by playout policies, and the payoffs are *backed up*.
+*rolled out* at random or by playout policies, or its value comes from outside, and the payoffs are *backed up*.
 
 Two choices that papers leave open are options. `first_play_urgency` is the bound of an untried action; infinite, all of a
 node's actions are tried before any is chosen again. `expand_all` adds every position of the playout as well, so that a path
 goes to the end of the game; a simulation that might not fit under the limit of edges adds its first new position only.
 
-Verbs that can fail return a status, and all but DONE stop the loop. Nothing enters the graph before it is known to fit: else
-the generator goes back to where the simulation began, so a search has the same result however its blocks grow. At the limit of
-edges simulations go on inside the graph: at a node with tried actions the choice is among those, at one without the descent
-ends.
+Verbs that can fail return a status, and all but DONE stop the loop. Nothing enters the graph before it fits and its value is
+at hand: a simulation without room comes again from the same generator, so results do not depend on how blocks grow. At the
+limit of edges simulations go on inside: at a node with tried actions the choice is among those, at one without descents end.
 """
 
 from __future__ import annotations
@@ -28,13 +27,14 @@ from ucd_planners.search.interface import (
     DONE,
     GROW_MEMORY,
     GROW_NODES,
+    NEEDS_EVALUATION,
     NO_CHOICE,
     NO_DRAW,
     NO_PLAYER,
     TOO_LONG,
 )
 from ucd_planners.search.kernels import rules_at, search_at
-from ucd_planners.search.rollout import UNLISTED, is_no_player, outcome, plies_to_add, rollout, rollout_into_graph
+from ucd_planners.search.rollout import UNLISTED, awaits, is_no_player, outcome, plies_to_add, rollout, rollout_into_graph
 from ucd_planners.search.sim import SIM, is_settled, key, memory_of, move, path, player_of, policies, rng, state
 from ucd_planners.search.ucb import select_action
 
@@ -53,6 +53,7 @@ def resume(rules_words, search_words, root, graph_bytes, sim_bytes, playouts):
     """Ends a simulation that waited for the value of its leaf, which lies in the payoffs, and goes on as `run`."""
     rules, search = rules_at(rules_words), search_at(search_words)
     graph, sim = fields(graph_bytes, GRAPH), fields(sim_bytes, SIM)
+    expand(search, graph, sim)
     return go_on(rules, search, root, graph, sim, playouts, end(search, graph, sim))
 
 
@@ -67,19 +68,20 @@ def go_on(rules, search, root, graph, sim, playouts, status):
 @kernel(inline=True)
 def simulate(rules, search, root, graph, sim):
     """One simulation; returns its status."""
-    start = rng(sim)[0], rng(sim)[1]
-    position = state(sim)
+    start, position = (rng(sim)[0], rng(sim)[1]), state(sim)
     for i in range(root.size):
         position[i] = root[i]  # the root itself is never played on
     status = select(rules, search, graph, sim)
     sim.leaf_depth = sim.traced.length  # as many moves as the path has edges, but for picks of groups
     plies = plies_to_add(search, graph, sim)
     if status == DONE:
-        status = reserve(rules, graph, sim, plies)
+        status = reserve(rules, search, graph, sim, plies)
     if status != DONE:
         # The same simulation comes again when there is room, so results do not depend on how blocks grow.
         rng(sim)[0], rng(sim)[1] = start
         return status
+    if search.evaluates and awaits(sim):
+        return np.int64(NEEDS_EVALUATION)  # the path and its leaf are in `sim`
     expand(search, graph, sim)
     if search.has_select and is_settled(sim):
         return end(search, graph, sim)
@@ -167,7 +169,7 @@ def select(rules, search, graph, sim):
             if node < 0:
                 return np.int64(DONE)
         else:
-            if adds_leaf(graph) and graph.keys.columns > 0:
+            if adds_leaf(search, graph) and graph.keys.columns > 0:
                 rules.key(config, position, key(sim))
             return np.int64(DONE)
         if not search.graded and is_on_path(trail, length, node):
@@ -206,5 +208,5 @@ def expand(search, graph, sim):
             edges(graph)[number].target = FINISHED
         elif merges(graph):
             link(graph, node, number, add_node(graph, key(sim), player, ply))
-        elif adds_leaf(graph):
+        elif adds_leaf(search, graph):
             edges(graph)[number].target = add_node(graph, key(sim), player, ply)

@@ -77,13 +77,13 @@ def survey(graph, numbers, counted):
     counted[0], counted[1], counted[2] = count, expanded, listed
 
 
-@kernel(types.void(BYTES, BYTES, NUMBERS, COUNTED))
-def copy_reachable(old, new, numbers, counted):
-    """Copies what `survey` has counted into an empty graph with room for it."""
+@kernel(types.void(BYTES, BYTES, NUMBERS, COUNTED, types.int64))
+def copy_reachable(old, new, numbers, counted, rows):
+    """Copies what `survey` has counted into an empty graph with room for it; `rows`: behind the actions of each listed node."""
     g, into = fields(old, GRAPH), fields(new, GRAPH)
     for node in range(counted[0]):
         source = np.int64(numbers[1, node])
-        copy_node(g, into, source, node)  # in the new order, so blocks and lists lie in the order of the search
+        copy_node(g, into, source, node, rows)  # in the new order, so blocks and lists lie in the order of the search
         first = np.int64(nodes(into)[node].first_edge)
         for i in range(np.int64(nodes(g)[source].expanded)):
             copy_edge(g, np.int64(nodes(g)[source].first_edge) + i, into, first + i)
@@ -101,7 +101,7 @@ def copy_reachable(old, new, numbers, counted):
 
 
 @kernel()
-def copy_node(g, into, source, node):
+def copy_node(g, into, source, node, rows):
     """Copies a node with its key, statistics and actions, but for `node_action_stats`, which are handed on."""
     nodes(into)[node] = nodes(g)[source]
     made = nodes(into)[node]
@@ -114,12 +114,13 @@ def copy_node(g, into, source, node):
     for i in range(g.keys.columns):
         keys(into)[node, i] = keys(g)[source, i]
     first = np.int64(nodes(g)[source].first_action)
-    for i in range(np.int64(made.legal)):
+    listed = np.int64(made.legal) + (rows if made.legal > 0 else 0)
+    for i in range(listed):
         actions(into)[into.actions.length + i] = actions(g)[first + i]
         for column in range(g.actions.columns):
             initial_stats(into)[into.actions.length + i, column] = initial_stats(g)[first + i, column]
     into.edges.length += np.int64(made.expanded)  # blocks without gaps: nothing is free
-    into.actions.length += np.int64(made.legal)
+    into.actions.length += listed
 
 
 @kernel()

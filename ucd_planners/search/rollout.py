@@ -11,7 +11,6 @@ from ucd_planners.search.graph import FINISHED, actions, edges, nodes
 from ucd_planners.search.growth import add_edge, link_or_add, list_actions
 from ucd_planners.search.interface import (
     DONE,
-    NEEDS_EVALUATION,
     NO_COUNT,
     NO_DRAW,
     NO_MOVE,
@@ -53,15 +52,25 @@ def outcome(rules, graph, sim, node, length, may_add):
 
 
 @kernel()
+def awaits(sim):
+    """Whether a path that has been selected ends where the game goes on, and no selection has settled its value."""
+    return player_of(sim) >= 0 and not is_settled(sim)
+
+
+@kernel()
 def rollout(rules, search, graph, sim):
-    """Plays the rest of the game and reads the payoffs; or leaves the leaf to a value from outside."""
+    """Plays the rest of the game and reads the payoffs."""
     if player_of(sim) == CHANCE and path(sim)[0, sim.path.length] >= 0:
         known = np.int64(path(sim)[2, sim.path.length])
         if known >= 0:
             move(rules, sim, known)
+    return play_out(rules, search, graph, sim)
+
+
+@kernel()
+def play_out(rules, search, graph, sim):
+    """Plays the rest of the game from a position, if there is any, and reads the payoffs."""
     if player_of(sim) >= 0:
-        if search.evaluates:
-            return np.int64(NEEDS_EVALUATION)
         status = np.int64(DONE)
         if search.policies > 0:
             status = follow_policies(rules, search, graph, sim)

@@ -38,7 +38,8 @@ SIM = record(
     ("initial_memory", BLOCK),
     ("scratch", BLOCK),
 )
-"""`path.length`: edges of the path; `leaf_depth`: moves of the descent; `traced.length`: moves of the descent and the
+"""`path.length`: edges of the path; `path.columns`: 1 where a simulation is led along actions, which lie in the last row of the
+path before it comes there; `leaf_depth`: moves of the descent; `traced.length`: moves of the descent and the
 playout; `moves`: actions from this number on are picks of groups, which are edges and no moves."""
 SIM_RECORD = from_dtype(SIM)
 """A simulation in the signature of a kernel."""

@@ -90,7 +90,8 @@ class Graph:
         record.most_edges, record.parameters = most_edges, address_of(self._parameters)
         record.first_play_urgency = options.first_play_urgency
         record.nodes.columns, record.edges.columns = len(layout.node_stats), len(layout.edge_stats)
-        record.actions.columns = 2 if options.has_initial else int(rules.knows_probabilities)
+        single = 1 + (options.leaves > 1) if layout.has_priors else int(rules.knows_probabilities)
+        record.actions.columns = 2 if options.has_initial else single
         record.keys.columns = rules.key_words if layout.merges or options.reuse_graph else 0
         record.node_actions.columns = sum(pairs[name] for name in layout.node_action_stats)
         self._widths = {block: sum(self._part_bytes(block)) for block in PARTS}
@@ -111,7 +112,7 @@ class Graph:
         if self._arguments[-1].reuse_graph:
             playouts = max(playouts, min(SEARCHES * playouts, self.most_edges + 1))
         self._roomy = playouts
-        record, actions = self.record, self._arguments[1].actions
+        record, actions = self.record, self._listed
         nodes = playouts + 2 if self.adds_leaf else playouts // 4 + 16
         wanted = {
             "nodes": self._affordable(nodes, "nodes", "keys", "node_actions"),
@@ -125,7 +126,12 @@ class Graph:
     @property
     def adds_leaf(self) -> bool:
         """Whether a new position gets its node at once."""
-        return self.layout.merges or bool(self.layout.node_action_stats)
+        return self.layout.merges or bool(self.layout.node_action_stats) or self.layout.has_priors
+
+    @property
+    def _listed(self) -> int:
+        """The largest number of rows that a node takes in the block of actions."""
+        return self._arguments[1].actions + self.layout.has_priors
 
     def __getattr__(self, name: str) -> Any:
         """An array by its name, a row for each place of its room. Of `node_action_stats` it is a copy, a row for each node."""
@@ -185,7 +191,7 @@ class Graph:
                 other._make(name, int(self.record[name]["room"]))
         other._make_table()
         other._roomy = self._roomy
-        copy_reachable(self.header, other.header, numbers, counted)
+        copy_reachable(self.header, other.header, numbers, counted, int(self.layout.has_priors))
         other.ply, other.kept, other.reused = self.ply, other.edge_count, self.reused
         other.spare = self if self._copied_bytes < LARGE else None
         return other
@@ -242,7 +248,7 @@ class Graph:
 
     def grow(self, status: int, playouts_left: int | None) -> None:
         """Makes more room of the kind that a status asks for, but no more than the rest of a budget can fill."""
-        actions, plies = self._arguments[1].actions, self.plies
+        actions, plies = self._listed, self.plies
         name, each, least = {
             GROW_NODES: ("nodes", 1 + plies, plies),
             GROW_EDGES: ("edges", 2 + plies, (1 + plies) * actions),
