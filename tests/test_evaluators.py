@@ -240,8 +240,11 @@ def test_answers_of_a_wrong_shape_are_refused_with_both(wrong: str) -> None:
 
 def test_faults_of_a_compiled_kernel_name_their_position_too() -> None:
     """Plies at which it fails are its parameters."""
-    for plies, message in (((2, 99), r"faulty gives hex_v0.*priors that are negative.* \(after the actions \d+ \d+ from"),
-                           ((99, 3), r"a value outside of its range, .2.0, 0.5.*after the actions \d+ \d+ \d+ from")):  # fmt: skip
+    cases = {
+        (2, 99): r"faulty gives hex_v0.*priors that are negative.* \(after the actions \d+ \d+ from",
+        (99, 3): r"a value outside of its range, .2.0, 0.5.*after the actions \d+ \d+ \d+ from",
+    }
+    for plies, message in cases.items():
         heuristic = Heuristic(faulty, lambda rules, plies=plies: np.array(plies, np.uint8))
         with pytest.raises(ValueError, match=message):
             puct(heuristic, playouts=200).act(START)
