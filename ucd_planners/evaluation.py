@@ -94,6 +94,8 @@ class Batch:
 
     def __init__(self, evaluation: Evaluation, rules: Rules, rows: int, remembered: Remembered, has_priors: bool) -> None:
         evaluator = evaluation.evaluator
+        if rules.live is not None:
+            raise ValueError(f"{rules.name} is one game of Python: an evaluator needs one with compiled kernels")
         evaluator.check(rules)
         self.evaluator, self.rules, self.leaves = evaluator, rules, evaluation.leaves
         self.header = np.zeros(BATCH.itemsize, np.uint8)
