@@ -269,6 +269,14 @@ def test_what_a_planner_cannot_do_with_an_evaluator_is_refused_with_a_sentence()
     ):
         with pytest.raises(ValueError, match=message):
             puct(constant, **options)
+    kept = puct(constant, playouts=5, reuse_graph=True)
+    kept.act(START)
+    with pytest.raises(ValueError, match="a search with the evaluator constant cannot be saved"):
+        kept.save("search.npz")
+    with pytest.raises(TypeError, match=r"evaluation must be such as Evaluation\(evaluator_of\(net\)\), not 'net'"):
+        Planner(UCD(), evaluation="net")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"planner must be one without reuse_graph"):
+        kept.search_many([START])
     pig = ucd_envs.make_rules("pig")
     with pytest.raises(ValueError, match="does not serve pig_v0, a game with chance"):
         puct(constant, playouts=5).act(pig.initial_state())
