@@ -45,8 +45,8 @@ def save(planner: Planner, path: str | PathLike[str]) -> None:
     """Saves a planner with its kept graphs and what its policies have learned, completely or not at all.
 
     Its `progress` is left out. Raises ValueError for a planner without reuse_graph, one that has not searched yet, one with
-    parts of other kinds than dataclasses, and for an evaluator and a third-party game; OSError, leaving an old file unchanged, where the file
-    cannot be written.
+    parts of other kinds than dataclasses, one with an evaluator, and for a third-party game; OSError, leaving an old file
+    unchanged, where the file cannot be written.
     """
     if not planner.options.reuse_graph:
         raise ValueError("a search can be saved by a planner with reuse_graph=True: others begin every search afresh")

@@ -19,7 +19,7 @@ from ucd_envs.kernels import HEADER, kernel
 from ucd_envs.rng import unit
 from ucd_envs.structs import array_at, fields, record
 from ucd_envs.tables import HASH
-from ucd_planners.search.graph import REAL, SINGLE, WORD, actions, edges, initial_stats, nodes
+from ucd_planners.search.graph import REAL, SINGLE, WORD, actions, edges, initial_stats, merges, nodes
 from ucd_planners.search.growth import put_largest_first
 from ucd_planners.search.interface import DONE, NEEDS_EVALUATION, NO_ACTIONS, NO_PRIORS, NO_VALUE, TOO_MANY_ACTIONS
 from ucd_planners.search.loop import end, expand
@@ -71,7 +71,9 @@ def ask(rules, search, graph, sim, call, batch):
             status = status if status != DONE else in_range(values, player)
         return take(rules, search, graph, sim, batch, priors, values) if status == DONE else status
     if batch.slots > 0:
-        rules.key(rules.config, position, key(sim))
+        # A descent to a new position of a graph has written its key.
+        if path(sim)[0, sim.path.length] >= 0 or not merges(graph):
+            rules.key(rules.config, position, key(sim))
         slot = remembered(rules, sim, batch)
         if slot >= 0:
             priors, values = kept_priors(rules, batch, slot), kept_values(rules, batch, slot)
