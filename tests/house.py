@@ -27,7 +27,7 @@ LAYERS = (
     ("ucd_planners.arena", ""),
     ("ucd_planners.__init__", "ucd_planners.gtp", ""),
     ("ucd_planners",),
-    ("ucd_planners.graph_view", "ucd_planners.selection", "ucd_planners.playouts"),
+    ("ucd_planners.graph_view", "ucd_planners.selection", "ucd_planners.playouts", "ucd_planners.evaluators"),
     ("", "", "ucd_planners.go"),
     ("ucd_envs.__init__", "ucd_planners.search", "", ""),
     ("ucd_envs.envs", "ucd_envs.foreign", "ucd_envs.formats", "ucd_envs.games"),

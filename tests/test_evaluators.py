@@ -161,7 +161,7 @@ def test_an_answer_that_is_no_evaluation_is_refused_with_its_position(fault: str
         found, values = constant(planes, masks, players)
         return found if logits else np.ones_like(found), values
 
-    for ply, where in ((0, "at the root"), (2, r"after the actions \d+ \d+ from the root")):
+    for ply, where in ((0, "at the root"), (2, r"after the actions [\d ]+ from the root")):
         broken = [ply]
 
         def function(planes: np.ndarray, masks: np.ndarray, players: np.ndarray, plies: list[int] = broken) -> Any:
@@ -240,8 +240,11 @@ def test_answers_of_a_wrong_shape_are_refused_with_both(wrong: str) -> None:
 
 def test_faults_of_a_compiled_kernel_name_their_position_too() -> None:
     """Plies at which it fails are its parameters."""
-    for plies, message in (((2, 99), r"faulty gives hex_v0.*priors that are negative.* \(after the actions \d+ \d+ from"),
-                           ((99, 3), r"a value outside of its range, .2.0, 0.5.*after the actions \d+ \d+ \d+ from")):  # fmt: skip
+    cases = {
+        (2, 99): r"faulty gives hex_v0.*priors that are negative.* \(after the actions \d+ \d+ from",
+        (99, 3): r"a value outside of its range, .2.0, 0.5.*after the actions \d+ \d+ \d+ from",
+    }
+    for plies, message in cases.items():
         heuristic = Heuristic(faulty, lambda rules, plies=plies: np.array(plies, np.uint8))
         with pytest.raises(ValueError, match=message):
             puct(heuristic, playouts=200).act(START)
@@ -266,10 +269,18 @@ def test_what_a_planner_cannot_do_with_an_evaluator_is_refused_with_a_sentence()
     ):
         with pytest.raises(ValueError, match=message):
             puct(constant, **options)
+    kept = puct(constant, playouts=5, reuse_graph=True)
+    kept.act(START)
+    with pytest.raises(ValueError, match="a search with the evaluator constant cannot be saved"):
+        kept.save("search.npz")
+    with pytest.raises(TypeError, match=r"evaluation must be such as Evaluation\(evaluator_of\(net\)\), not 'net'"):
+        Planner(UCD(), evaluation="net")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"planner must be one without reuse_graph"):
+        kept.search_many([START])
     pig = ucd_envs.make_rules("pig")
     with pytest.raises(ValueError, match="does not serve pig_v0, a game with chance"):
         puct(constant, playouts=5).act(pig.initial_state())
-    with pytest.raises(ValueError, match="noise is for priors"):
+    with pytest.raises(ValueError, match="noise and several leaves are for priors"):
         Planner(UCD(), evaluation=Evaluation(FunctionEvaluator(constant), noise=(0.25, 0.3)))
     with pytest.raises(TypeError, match="must be a function of planes, masks and players, not 3"):
         puct(3)
@@ -287,7 +298,7 @@ def test_a_planner_is_written_with_its_net(tmp_path: Path, monkeypatch: pytest.M
     made = planner_from("puct(net='small_nets:made(value=0.5)',playouts=40,noise='0 0.3')", seed=1)
     assert named.act(START) == made.act(START) == planner_from("puct(net=small_nets:even,playouts=40)", seed=1).act(START)
     assert canonical("puct(net=small_nets:even,playouts=40)") == (
-        "puct(net=small_nets:even,c=1.5,d1=1,d2=0,d3=1,table=true,reduction=0,batch=64,mix=0,noise=none,remember=65536,"
+        "puct(net=small_nets:even,c=1.5,d1=1,d2=0,d3=1,table=true,reduction=0,batch=64,leaves=1,mix=0,noise=none,remember=65536,"
         "layout='chw',logits=true,signed=false,playouts=40)".replace("'chw'", "chw")
     )
     with pytest.raises(ValueError, match=r"there is no file missing\.onnx|pip install"):

@@ -292,3 +292,95 @@ def test_a_temperature_draws_moves_by_their_visits() -> None:
     assert {puct(net, playouts=40, seed=seed, temperature=0.5, temperature_plies=1).act(later) for seed in range(8)} == {
         planner.act(later)
     }
+
+
+def test_leaves_in_flight_leave_every_sum_right_and_nothing_behind() -> None:
+    """Batches of at most eight leaves: the graph of an oracle after each search, its visits, and no visit in flight."""
+    for start in games()[3:]:
+        sizes: list[int] = []
+
+        def counted(planes: np.ndarray, masks: np.ndarray, players: np.ndarray, sizes: list[int] = sizes) -> Any:
+            sizes.append(len(planes))
+            return net(planes, masks, players)
+
+        batches = Evaluation(FunctionEvaluator(counted), leaves=8)
+        search, log = Search(start, PUCT(c=1.2, d1=1, d2=1, d3=1), evaluation=batches), oracle.Oracle(start.rules.players)
+        for playouts in (1, 4, 40, 41):
+            search.worker.share = search.graph.playouts + playouts
+            search.run(search.worker.share)
+            graph = search.graph
+            assert graph.edges["visits"][graph.block(graph.root)].sum() == graph.playouts == search.worker.share
+            assert not graph.initial_stats[: graph.action_places, 1].any()
+        assert sum(sizes) <= 87
+        assert max(sizes) == 8
+        assert_sums(search, log, start)
+
+
+def assert_sums(search: Search, log: oracle.Oracle, start: State) -> None:
+    """The sums of a graph follow from its edges: n(e), and n'(e) with the value of the position where a playout ended."""
+    graph = search.graph
+    names: dict[int, Any] = {search.root: start}
+    queue = [search.root]
+    for node in queue:
+        for number in range(graph.block(node).start, graph.block(node).stop):
+            edge = graph.edges[number]
+            child, target = names[node].after(int(edge["action"])), int(edge["target"])
+            if target >= 0 and target not in names:
+                names[target] = child
+                queue.append(target)
+            kept = names[node].key, int(edge["action"])
+            log.link([(kept[0], kept[1], None if child.over else child.key)], [0] * start.rules.players)
+            paid = [oracle.Fraction(x) for x in (child.payoffs() if child.over else asked(child)[1])]
+            log.n[kept] = oracle.Fraction(int(edge["visits"]))
+            log.n_end[kept] = oracle.Fraction(int(edge["leaf_visits"]))
+            log.w_end[kept] = tuple(log.n_end[kept] * x for x in paid)
+            log.w[kept] = tuple(oracle.Fraction(float(x)) for x in graph.edge_stats[number, : start.rules.players])
+    for node, state in names.items():
+        for number in range(graph.block(node).start, graph.block(node).stop):
+            edge = (state.key, int(graph.edges[number]["action"]))
+            assert searching.close(graph.mean_value[number], log.mean(edge, 1)[state.player])
+            assert searching.close(graph.exploration[number], 1 / math.sqrt(log.visits(edge, 1)))
+        if graph.block(node).stop > graph.block(node).start:
+            assert graph.node_stats[node, 2] == float(log.parent_visits(state.key, 1))
+
+
+def test_leaves_in_flight_are_the_same_in_any_company_and_after_a_fault() -> None:
+    """Graphs to the last bit, of one search alone and of several in small batches, also after the evaluator has failed once."""
+    rules = ucd_envs.make_rules("hex", size=5)
+    states, rngs = states_of(rules, 4), np.array([seeded(9, number, 0) for number in range(4)])
+    planner = Planner(PUCT(d1=1, d3=1), playouts=90, seed=9, evaluation=evaluation(leaves=5, noise=(0.25, 0.5)))
+    alone = []
+    for state in states:
+        planner.search(state)
+        alone.append(contents(planner._workers[0].graph))
+    calls: list[int] = []
+
+    def failing(planes: np.ndarray, masks: np.ndarray, players: np.ndarray) -> Any:
+        calls.append(len(planes))
+        if len(calls) in (1, 6):
+            raise InterruptedError
+        return net(planes, masks, players)
+
+    for batch in (5, 12):
+        calls.clear()
+        several = Evaluation(FunctionEvaluator(failing), batch=batch, leaves=5, noise=(0.25, 0.5))
+        pool = Pool(Planner(PUCT(d1=1, d3=1), playouts=90, evaluation=several), rules, 4)
+        pool.begin(states, rngs)
+        for _ in range(2):
+            with pytest.raises(InterruptedError):
+                pool.run()
+        pool.run()
+        assert max(calls) <= batch
+        assert [contents(worker.graph) for worker in pool.workers] == alone
+
+
+def test_one_leaf_at_a_time_is_the_same_with_and_without_flights() -> None:
+    """A search with room for four leaves in flight that has one at a time, and one without flights: to the last bit."""
+    for start in games()[3:]:
+        searches = [Search(start, PUCT(c=1.2, d1=1, d3=1), evaluation=evaluation(leaves=leaves)) for leaves in (4, 1)]
+        for search in searches:
+            for playouts in range(1, 91):
+                search.worker.share = playouts
+                search.run(playouts)
+        assert searches[0].graph.record.actions.columns == 2
+        assert contents(searches[0].graph) == contents(searches[1].graph)

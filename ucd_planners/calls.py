@@ -88,29 +88,33 @@ class Calls:
         stays there. Raises what an evaluator raises, and ValueError for an answer that is no evaluation; all searches are then
         where they waited, with nothing of it in their graphs.
         """
-        left = places
-        while len(left):
-            going = left
-            while len(going):
-                run_each(self.bytes, going, self._header)
+        # Searches at their goals stay among those that are run: they cost nothing.
+        places = np.ascontiguousarray(places, np.int64)
+        stopped = run_each(self.bytes, places, self._header)
+        while True:
+            going = places
+            while stopped:
                 statuses = self.records["status"][going]
-                self._refuse_faults(left, going, statuses)
-                going = going[(statuses != DONE) & (statuses != NEEDS_EVALUATION)] if grow is not None else going[:0]
-                for place in going.tolist() if grow is not None else ():
+                self._refuse_faults(places, going, statuses)
+                if grow is None:
+                    return
+                going = going[(statuses != DONE) & (statuses != NEEDS_EVALUATION)]
+                for place in going.tolist():
                     grow(place, int(self.records["status"][place]))
-            if self.batch is not None and self.batch.record.used:
-                try:
-                    self.batch.evaluate()
-                except BaseException:
-                    self._ask_again(left)
-                    raise
-                self.records["answered"][left] = 1
-            left = left[self.records["status"][left] == NEEDS_EVALUATION]
+                stopped = run_each(self.bytes, going, self._header)
+            if self.batch is None or not self.batch.used:
+                return
+            try:
+                self.batch.evaluate()
+            except BaseException:
+                self._ask_again(places)
+                raise
+            stopped = run_each(self.bytes, places, self._header)
 
     def _ask_again(self, places: np.ndarray) -> None:
         """Lets searches that wait ask again when they go on."""
         rows = self.records["row"]
-        rows[places], self.records["answered"][places] = np.minimum(rows[places], -1), 0
+        rows[places] = np.minimum(rows[places], -1)
 
     def _refuse_faults(self, left: np.ndarray, places: np.ndarray, statuses: np.ndarray) -> None:
         """Raises ValueError for a search whose evaluation was none; all that are left ask again when they go on."""
@@ -119,6 +123,6 @@ class Calls:
             place = int(faulty[0])
             search, row = self.searches[place], int(self.records["row"][place])
             error = self.batch.error(int(self.records["status"][place]), search.graph, search.sim, row)
-            self.records["status"][faulty], self.batch.record.used = NEEDS_EVALUATION, 0
+            self.records["status"][faulty], self.batch.used = NEEDS_EVALUATION, 0
             self._ask_again(left)
             raise error

@@ -84,15 +84,23 @@ class Remembered:
         return 0 if self._rules is None else int((self.keys[self._rules.key_words :: self._rules.key_words + 1] > 0).sum())
 
 
+FIELDS: Any = BATCH.fields
+PLACES = {name: FIELDS[name][1] // 8 for name in ("policy", "values", "used", "calls", "columns")}
+"""Fields of the record that change with each call, and where they lie, in words of 8 bytes."""
+
+
 class Batch:
     """Positions that wait for one call of an evaluator, with room for `rows`, and the answers for the last ones."""
 
     def __init__(self, evaluation: Evaluation, rules: Rules, rows: int, remembered: Remembered, has_priors: bool) -> None:
         evaluator = evaluation.evaluator
+        if rules.live is not None:
+            raise ValueError(f"{rules.name} is one game of Python: an evaluator needs one with compiled kernels")
         evaluator.check(rules)
         self.evaluator, self.rules, self.leaves = evaluator, rules, evaluation.leaves
         self.header = np.zeros(BATCH.itemsize, np.uint8)
         record: Any = self.header.view(BATCH)[0]
+        self._numbers = self.header.view(np.int64)
         self.record, self.remembered, self._has_priors = record, remembered, has_priors
         self.planes = np.zeros((rows, *rules.planes), np.int8)
         self.masks, self.movers = np.zeros((rows, rules.actions), np.int8), np.zeros(rows, np.int8)
@@ -115,14 +123,25 @@ class Batch:
         record.kept_keys, record.kept_priors = address_of(kept.keys), address_of(kept.priors)
         record.kept_values = address_of(kept.values)
 
+    @property
+    def used(self) -> int:
+        """Positions that wait."""
+        return int(self._numbers[PLACES["used"]])
+
+    @used.setter
+    def used(self, count: int) -> None:
+        self._numbers[PLACES["used"]] = count
+
     def evaluate(self) -> None:
         """Asks the evaluator about the positions that wait. Raises what it raises, and ValueError for an answer of a wrong
         shape."""
-        count, self.record.used = int(self.record.used), 0
+        count, self.used = self.used, 0
         answer = self.evaluator(self.planes[:count], self.masks[:count], self.movers[:count])
-        self._policy, self._values = checked_answer(answer, str(self.evaluator), count, self.rules)
-        self.record.policy, self.record.values = address_of(self._policy), address_of(self._values)
-        self.record.columns = self._values.shape[1]
+        self._policy, self._values = checked_answer(answer, self.evaluator, count, self.rules)
+        numbers = self._numbers
+        numbers[PLACES["policy"]], numbers[PLACES["values"]] = address_of(self._policy), address_of(self._values)
+        numbers[PLACES["columns"]] = self._values.shape[1]
+        numbers[PLACES["calls"]] += 1
 
     def error(self, status: int, graph: Graph, sim: Sim, row: int) -> ValueError:
         """Returns the error of an answer that is no evaluation: of the one in a row, or of a compiled one for -1."""

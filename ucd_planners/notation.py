@@ -35,10 +35,12 @@ from ucd_planners.knowledge_base import KnowledgeBase
 from ucd_planners.options import PlannerOptions, refuse_old_names
 from ucd_planners.planner import Planner
 from ucd_planners.playouts import INITIAL, POLICIES, Initial, PlayoutPolicy
-from ucd_planners.presets import PRESETS
+from ucd_planners.presets import PRESETS, WITH_NET
 from ucd_planners.references import built, chooses_moves, found, parameters_of, refuse_unknown, takes_any
 
 WORDS = {"inf": math.inf, "true": True, "false": False, "True": True, "False": False, "none": None, "None": None}
+PLANNERS = {**PRESETS, **WITH_NET}
+"""Makers of planners, by their names."""
 OPTIONS = tuple(name for name in PlannerOptions.__annotations__ if name != "progress")
 """Options of Planner that can be written."""
 ENTRY_POINTS = {"policies": ("ucd.policies",), "initial": (), "groups": (), "knowledge": ()}
@@ -118,8 +120,8 @@ def maker_of(name: str) -> Any:
     """Returns the function or class behind a planner's name. Raises ValueError for an unknown one."""
     if name in QUOTED:
         kind = "a program" if name == PROGRAM else "an agent"
-        raise ValueError(f"{name} is {kind} that plays in matches, not a planner: expected one of {', '.join(PRESETS)}")
-    return found(name, PRESETS, ("ucd.selections", "ucd.agents"), "planner")
+        raise ValueError(f"{name} is {kind} that plays in matches, not a planner: expected one of {', '.join(PLANNERS)}")
+    return found(name, PLANNERS, ("ucd.selections", "ucd.agents"), "planner")
 
 
 def is_selection(made: Any) -> bool:

@@ -125,17 +125,15 @@ class Planner:
         refuse_unserved(selection, first_play_urgency, initial)
         self.groups = groups
         refuse_with_groups(groups, selection, expand == "all", reuse_graph, self.stop_early, self.asked)
-        self.options = SearchOptions(
-            *(expand == "all", float(first_play_urgency), boolean("reuse_graph", reuse_graph), initial is not None),
-            evaluates=evaluation is not None,
-            leaves=1 if evaluation is None else evaluation.leaves,
-        )
+        flags = expand == "all", float(first_play_urgency), boolean("reuse_graph", reuse_graph), initial is not None
+        self.options = SearchOptions(*flags, evaluation is not None, getattr(evaluation, "leaves", 1))
         self.knowledge = base_for(knowledge, selection, initial is not None or groups is not None or reuse_graph)
         self.progress = checked_progress(progress)
         self.temperature, self.temperature_plies = checked_temperature(temperature, temperature_plies, self.stop_early)
         self.evaluation = evaluation
         without = {"workers": self.workers > 1, 'expand="all"': expand == "all", "initial": initial is not None}
         refuse_with_evaluation(evaluation, selection, {**without, "groups": groups is not None, "knowledge": self.knowledge})
+        self._parts = [selection, *self.asked, *([] if evaluation is None else [evaluation.evaluator])]
         self._settings = Settings(
             *(selection, self.asked, initial, self.options, self.max_nodes, self.stop_early, groups),
             evaluation=evaluation,
@@ -178,11 +176,6 @@ class Planner:
     def asked(self) -> list[PlayoutPolicy]:
         """The policies that may be asked: those with prob above 0."""
         return [policy for policy in self.policies if policy.prob > 0]
-
-    @property
-    def _parts(self) -> list[Any]:
-        """All that must serve a game with chance."""
-        return [self.selection, *self.asked, *([] if self.evaluation is None else [self.evaluation.evaluator])]
 
     def guard(self) -> None:
         """Checks every kernel at work from now on, not only user-defined ones."""

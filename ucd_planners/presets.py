@@ -221,7 +221,9 @@ PRESETS: dict[str, Callable[..., Planner]] = {
     preset.__name__: preset
     for preset in (
         *(uct, ucd, uct0, uct1, uct2, uct3, simple_way, update_all, stop_and_correct, catch_up),
-        *(rave, rave_ucd, grave, puct, cmc),
+        *(rave, rave_ucd, grave, cmc),
     )
 }
-"""Presets by name."""
+"""Presets by name, which need no arguments."""
+WITH_NET: dict[str, Callable[..., Planner]] = {"puct": puct}
+"""Presets by name that need a network."""

@@ -45,11 +45,15 @@ def save(planner: Planner, path: str | PathLike[str]) -> None:
     """Saves a planner with its kept graphs and what its policies have learned, completely or not at all.
 
     Its `progress` is left out. Raises ValueError for a planner without reuse_graph, one that has not searched yet, one with
-    parts of other kinds than dataclasses, and for a third-party game; OSError, leaving an old file unchanged, where the file
-    cannot be written.
+    parts of other kinds than dataclasses, one with an evaluator, and for a third-party game; OSError, leaving an old file
+    unchanged, where the file cannot be written.
     """
     if not planner.options.reuse_graph:
         raise ValueError("a search can be saved by a planner with reuse_graph=True: others begin every search afresh")
+    if planner.evaluation is not None:
+        raise ValueError(
+            f"a search with the evaluator {planner.evaluation.evaluator} cannot be saved: a file holds no networks"
+        )
     workers = planner._workers
     if not workers or any(worker.last is None for worker in workers):
         raise ValueError("there is no search to save: the planner has not searched yet, or was reset since")

@@ -44,18 +44,19 @@ class Evaluator(Protocol):
         """Returns the parameters that the kernel reads: [any] uint8."""
 
 
-def checked_answer(answer: Any, label: str, count: int, rules: Rules) -> tuple[np.ndarray, np.ndarray]:
+def checked_answer(answer: Any, label: Any, count: int, rules: Rules) -> tuple[np.ndarray, np.ndarray]:
     """Returns the policy [count, actions] and the values [count, 1 or players] of an answer, each float32.
 
     Raises ValueError for an answer of another form or shape.
     """
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
         raise ValueError(f"{label} must answer with a policy and values, not with {type(answer).__name__}")
-    policy, values = (np.ascontiguousarray(part, np.float32) for part in answer)
+    policy, values = np.ascontiguousarray(answer[0], np.float32), np.ascontiguousarray(answer[1], np.float32)
     if policy.shape != (count, rules.actions):
         raise ValueError(f"{label} answers with a policy of {list(policy.shape)}, but {rules} needs {[count, rules.actions]}")
-    shapes = [(count,), (count, 1)] if rules.players <= 2 else []
-    if values.shape not in (*shapes, (count, rules.players)):
-        needed = " or ".join(str(list(shape)) for shape in (*shapes[:1], (count, rules.players)))
+    if rules.players <= 2 and values.shape in ((count,), (count, 1)):
+        return policy, values.reshape(count, 1)
+    if values.shape != (count, rules.players):
+        needed = f"{[count]} or {[count, rules.players]}" if rules.players <= 2 else str([count, rules.players])
         raise ValueError(f"{label} answers with values of {list(values.shape)}, but {rules} needs {needed}")
-    return policy, values.reshape(count, -1)
+    return policy, values

@@ -57,9 +57,9 @@ def evaluation_error(status: int, rules: Rules, graph: Graph, sim: Sim, label: s
     policy: what it answered for the legal actions, [legal]; values: [any].
     """
     if status == codes.NO_PRIORS:
-        faults = [name for name, found in (("NaN", np.isnan(policy)), ("infinite", policy == np.inf)) if found.any()]
-        told = f"that are {faults[0]}" if faults else "that are negative" if (policy < 0).any() and policy.max() > 0 else ""
-        what = f"priors {told or 'that are all zero'} on legal moves, {np.round(policy[:8], 6).tolist()}"
+        found = {"NaN": np.isnan(policy), "infinite": policy == np.inf, "negative": (policy < 0) & (policy > -np.inf)}
+        told = next((name for name, places in found.items() if places.any()), "all zero")
+        what = f"priors that are {told} on legal moves, {np.round(policy[:8], 6).tolist()}"
     else:
         what = f"a value outside of its range, {np.round(values, 6).tolist()}"
     hint = "" if status == codes.NO_PRIORS else ": payoffs go from 0 to 1, or with signed=True from -1 to 1"

@@ -2,8 +2,8 @@
 
 A search that has met a leaf stops with its path in `sim`, and nothing of it in the graph. `ask` answers at once by a compiled
 evaluation or from memory, or else writes the position into a row of a batch, where the search waits. `take_row` goes on with
-what the row has got: priors of the legal actions, a softmax of logits or probabilities in proportion, and a value for each player.
-An answer that is no evaluation changes nothing. The root is evaluated before its first playout, which is none itself.
+what the row has got: priors of the legal actions, a softmax of logits or weights in proportion, and a value for each player. An
+answer that is no evaluation changes nothing. The root is evaluated before its first playout, which is none itself.
 
 Priors P(a) are the first column of `initial_stats`, and the row behind a node's actions holds the value of its position for its
 mover. The untried action with the largest prior is always the first untried one, so that a choice looks at no other.
@@ -19,7 +19,7 @@ from ucd_envs.kernels import HEADER, kernel
 from ucd_envs.rng import unit
 from ucd_envs.structs import array_at, fields, record
 from ucd_envs.tables import HASH
-from ucd_planners.search.graph import REAL, SINGLE, WORD, actions, edges, initial_stats, nodes
+from ucd_planners.search.graph import REAL, SINGLE, WORD, actions, edges, initial_stats, merges, nodes
 from ucd_planners.search.growth import put_largest_first
 from ucd_planners.search.interface import DONE, NEEDS_EVALUATION, NO_ACTIONS, NO_PRIORS, NO_VALUE, TOO_MANY_ACTIONS
 from ucd_planners.search.loop import end, expand
@@ -29,13 +29,15 @@ from ucd_planners.search.sim import action_list, key, path, payoffs, rng, state
 BATCH = record(
     *((name, np.uint64) for name in ("planes", "masks", "movers", "policy", "values", "priors", "powers", "paid")),
     *((name, np.uint64) for name in ("memory", "kept_keys", "kept_priors", "kept_values")),
-    *((name, np.int64) for name in ("rows", "used", "plane_bytes", "columns", "logits", "signed", "memory_bytes", "slots")),
+    *((name, np.int64) for name in ("rows", "used", "calls", "plane_bytes", "columns", "logits", "signed")),
+    *((name, np.int64) for name in ("memory_bytes", "slots")),
     *((name, np.float64) for name in ("mix", "fraction", "alpha")),
 )
 """Addresses of a batch of `rows`: positions, legal actions and movers of those that wait, then what an evaluation has answered;
-of scratch for one answer; of the parameters of a compiled evaluation; of remembered evaluations. Rows in use, bytes of a
-position, numbers of a value, whether policies are logits and values go from -1 to 1; remembered evaluations at most, a power of
-two or 0. The share of a playout in the value of a leaf; the share of noise in the priors of the root, and its alpha."""
+of scratch for one answer; of the parameters of a compiled evaluation; of remembered evaluations. Rows in use, calls that were
+answered, bytes of a position, numbers of a value, whether policies are logits and values go from -1 to 1; remembered
+evaluations at most, a power of two or 0. The share of a playout in the value of a leaf; the share of noise in the priors of the
+root, and its alpha."""
 BYTE, SIGNED, INDEX = (np.dtype(kind) for kind in (np.uint8, np.int8, np.int32))
 TOLERANCE = 1e-5
 """By how much a value may miss its range, in which it is put then: rounding of single numbers."""
@@ -69,7 +71,9 @@ def ask(rules, search, graph, sim, call, batch):
             status = status if status != DONE else in_range(values, player)
         return take(rules, search, graph, sim, batch, priors, values) if status == DONE else status
     if batch.slots > 0:
-        rules.key(rules.config, position, key(sim))
+        # A descent to a new position of a graph has written its key.
+        if path(sim)[0, sim.path.length] >= 0 or not merges(graph):
+            rules.key(rules.config, position, key(sim))
         slot = remembered(rules, sim, batch)
         if slot >= 0:
             priors, values = kept_priors(rules, batch, slot), kept_values(rules, batch, slot)
@@ -157,10 +161,14 @@ def list_with_priors(graph, sim, node, priors, values):
     """Gives a node its legal actions with their priors, the largest first, and the value of its position."""
     found, count, first = action_list(sim), np.int64(sim.action_list.length), graph.actions.length
     listed, given = actions(graph), initial_stats(graph)
-    for i in range(count):
-        listed[first + i], given[first + i, 0] = found[i], priors[i]
-        for column in range(1, graph.actions.columns):
-            given[first + i, column] = ZERO
+    start = np.uint64(first)
+    for i in range(np.uint64(count)):
+        listed[start + i] = found[i]
+    for i in range(np.uint64(count)):
+        given[start + i, 0] = priors[i]
+    for column in range(1, graph.actions.columns):
+        for i in range(np.uint64(count)):
+            given[start + i, column] = ZERO  # no visits in flight
     given[first + count, 0] = values[nodes(graph)[node].mover]
     graph.actions.length += count + 1
     nodes(graph)[node].first_action = first

@@ -1,6 +1,6 @@
 """Several leaves of one search in one batch: visits in flight with a virtual loss [Chaslot, Winands, van den Herik 2008].
 
-A descent that waits for its evaluation leaves a visit in flight at each of its actions, in the second column of `initial_stats`.
+A descent that waits for its evaluation leaves a visit in flight at each of its actions: the second column of `initial_stats`.
 Choices count it as a visit that the mover has lost, so that the next descents go elsewhere; nothing else of the graph changes.
 When the batch has its answers they are taken in the order of the descents, each by a simulation that is led along the same
 actions. All sums are therefore exact after each, and the result depends on the number of leaves only, not on other searches.

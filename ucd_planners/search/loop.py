@@ -6,8 +6,7 @@ on from there; a new position, or the end of the game, ends it. The path is *exp
 *rolled out* at random or by playout policies, or its value comes from outside, and the payoffs are *backed up*.
 
 Two choices that papers leave open are options. `first_play_urgency` is the bound of an untried action; infinite, all of a
-node's actions are tried before any is chosen again. `expand_all` adds every position of the playout as well, so that a path
-goes to the end of the game; a simulation that might not fit under the limit of edges adds its first new position only.
+node's actions are tried before any is chosen again. `expand_all` adds all positions to the end of the game where they fit.
 
 Verbs that can fail return a status, and all but DONE stop the loop. Nothing enters the graph before it fits and its value is
 at hand: a simulation without room comes again from the same generator, so results do not depend on how blocks grow. At the
@@ -77,7 +76,6 @@ def simulate(rules, search, root, graph, sim):
     if status == DONE:
         status = reserve(rules, search, graph, sim, plies)
     if status != DONE:
-        # The same simulation comes again when there is room, so results do not depend on how blocks grow.
         rng(sim)[0], rng(sim)[1] = start
         return status
     if search.evaluates and awaits(sim):

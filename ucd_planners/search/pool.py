@@ -24,12 +24,12 @@ from ucd_planners.search.sim import SIM, key
 CALL = record(
     *((name, np.uint64) for name in ("rules", "search", "root", "graph", "sim")),
     *((name, np.int64) for name in ("root_bytes", "goal", "share", "status", "row", "noise")),
-    *((name, np.int64) for name in ("leaves", "waiting", "taken", "answered")),
+    *((name, np.int64) for name in ("leaves", "waiting", "taken", "asked")),
     *((name, np.uint64) for name in ("descents", "waiting_keys")),
 )
 """Addresses of a search, the bytes of its root, the playouts that its graph is to have now and in the end, and the status that
-stopped it; the row of the batch in which it waits, or -1, and whether its root is yet to get noise. Leaves in flight at most
-and now, how many of these have been taken, -1 for none yet, and whether the batch has their answers; their descents and keys."""
+stopped it; the row of the batch in which it waits, or -1, and whether its root is yet to get noise. Leaves in flight at most,
+now, those of them that are taken, -1 for none yet, and the answered calls of the batch before; their descents and keys."""
 NO_ROOM = -2
 """A row of a search that waits for room in the batch before it gathers leaves."""
 WORD = np.dtype(np.uint64)
@@ -63,7 +63,7 @@ def begin_each(calls, places):
 
 @kernel(types.int64(CALLS, PLACES, BYTES))
 def run_each(calls, places, batch_bytes):
-    """Runs the searches at these places to their goals, or until they wait in a batch; returns how many have stopped before.
+    """Runs the searches at these places to their goals, or until they wait in a batch; returns how many have stopped otherwise.
 
     Those that wait in rows of the batch get the answers that lie there first.
     """
@@ -80,7 +80,7 @@ def run_each(calls, places, batch_bytes):
         rules, search = rules_at(words[0]), search_at(words[1])
         graph, sim = fields(words[3], GRAPH), fields(words[4], SIM)
         call.status = resumed(words, rules, search, graph, sim, call, batch)
-        stopped += call.status != DONE
+        stopped += call.status != DONE and call.status != NEEDS_EVALUATION
     return stopped
 
 
@@ -97,7 +97,7 @@ def resumed(words, rules, search, graph, sim, call, batch):
     status = np.int64(call.status if call.status == NEEDS_EVALUATION and call.row != NO_ROOM else DONE)
     call.row = -1 if call.row == NO_ROOM else call.row
     if call.waiting > 0:
-        if call.taken < 0 and not call.answered:
+        if call.taken < 0 and call.asked == batch.calls:
             land(graph, sim, call)  # the evaluation has failed: they are gathered anew
             status = np.int64(DONE)
         else:
@@ -123,7 +123,7 @@ def resumed(words, rules, search, graph, sim, call, batch):
             if batch.rows - batch.used < call.leaves:
                 call.row = NO_ROOM
                 return np.int64(NEEDS_EVALUATION)
-            call.answered, call.taken = 0, -1
+            call.asked, call.taken = batch.calls, -1
             status = gather(rules, search, words[2], graph, sim, call, batch)
             if status != DONE:
                 break
