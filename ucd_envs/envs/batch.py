@@ -1,0 +1,440 @@
+"""BatchEnv: many games of one kind as a Gymnasium vector environment, stepped by one compiled call."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from struct import Struct
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Box, Discrete
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from ucd_envs.envs import steps
+from ucd_envs.envs.aec import BoardEnv, IllegalMoveError
+from ucd_envs.kernels import OVER, compiled
+from ucd_envs.registry import make_rules
+from ucd_envs.rng import seeded, unforeseen
+from ucd_envs.rules import Rules, State
+from ucd_envs.settings import boolean, integer, shown
+
+MOST_GAMES, MOST_THREADS, MOST_SEED = 2**20, 2**10, 2**64 - 1
+LEAST_SHARE = 64
+"""Smallest number of games for which a thread is worth its start."""
+FORFEIT, RAISE = "forfeit", "raise"
+MODES = {
+    AutoresetMode.NEXT_STEP: steps.NEXT_STEP,
+    AutoresetMode.SAME_STEP: steps.SAME_STEP,
+    AutoresetMode.DISABLED: steps.NEXT_STEP,  # a step with an ended game is refused before
+}
+GOLDEN, MIX_A, MIX_B = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+_read_player = Struct("<i").unpack_from
+
+Seen = tuple[np.ndarray, dict[str, Any]]
+"""Observations and infos."""
+
+
+class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
+    """B games of one kind, stepped by one compiled call.
+
+    Each game is seen by its player to move, and an action is that player's. `step` takes [B] whole numbers and returns
+
+    - observations: [B, rows, columns, planes] int8 of 0 and 1, seen from the next player to move, as that of `make`;
+    - rewards: [B] float64, each of the player that has just moved, as in `MoverViewWrapper`; 0 while the game goes on;
+    - terminations: [B] bool; truncations: [B] bool, never set, since the length of games is bounded;
+    - infos: "action_mask", [B, actions] int8, the legal actions of the players to move; "player", [B] int32, who they are, -1
+      at the end; "rewards", [B, players] float64, the rewards of this step for every player, as pgx gives them.
+
+    An ended game is seen from the player after its last mover and has no legal action. Outcomes of chance are drawn inside.
+
+    autoreset_mode: with SAME_STEP, the default, the step that ends a game begins the next one, and returns its observation,
+    mask and player; the end itself is in infos: "final_obs", [B] arrays or None, "_final_obs", [B] bool, and "final_info". With
+    NEXT_STEP the step after an end begins a game, whatever the action, with reward 0. With DISABLED ended games wait for
+    reset(options={"reset_mask": mask}). A text is the value of a mode, such as "NextStep".
+    illegal: "forfeit" ends the game with reward -1 for its player and 0 for the others, as `make` does; "raise" has `step` raise
+    ValueError before any game is changed, as the raw environment does.
+    threads: number of threads that share the games, by default one for each core, but none for fewer than 64 games. Results do
+    not depend on it.
+    copy: whether `step` returns fresh arrays. If not, it returns the same arrays, with the next contents, at every call; do not
+    write into them.
+
+    Raises TypeError or ValueError for parameters out of range, and ValueError for a game that calls back into Python.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        num_envs: int,
+        *,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        illegal: str = FORFEIT,
+        threads: int | None = None,
+        copy: bool = True,
+    ) -> None:
+        if rules.live is not None:
+            raise ValueError(f"a batch holds compiled games, but {rules.name} calls back into Python: use one environment a game")
+        if illegal not in (FORFEIT, RAISE):
+            raise ValueError(f"illegal must be {FORFEIT!r} or {RAISE!r}, not {shown(illegal)}")
+        self.rules, self.illegal, self.copy = rules, illegal, boolean("copy", copy)
+        self.num_envs = count = integer("num_envs", num_envs, 1, MOST_GAMES)
+        self.threads = integer("threads", _cores() if threads is None else threads, 1, MOST_THREADS)
+        self.autoreset_mode = _mode(autoreset_mode)
+        self.metadata = {"name": rules.name, "render_modes": [], "autoreset_mode": self.autoreset_mode}
+        self.single_observation_space = Box(0, 1, rules.planes, np.int8)
+        self.single_action_space = Discrete(rules.actions)
+        self.observation_space = batch_space(self.single_observation_space, count)
+        self.action_space = batch_space(self.single_action_space, count)
+        self._states = np.zeros((count, rules.state_bytes), np.uint8)
+        self._marks = np.zeros(count, np.uint8)
+        self._viewers, self._players = np.zeros(count, np.int32), np.zeros(count, np.int32)
+        self._rngs, self._choices = np.ones((count, 2), np.uint64), np.ones((count, 2), np.uint64)
+        self._gains, self._rewards = np.zeros((count, rules.players)), np.zeros(count)
+        self._ended, self._truncated = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+        self._masks = np.zeros((count, rules.actions), np.int8)
+        self._planes, self._finals = (np.zeros((count, *rules.planes), np.int8) for _ in range(2))
+        self._actions = np.zeros(count, np.int64)
+        self._final_info = {"action_mask": np.zeros_like(self._masks), "player": np.full_like(self._players, OVER)}
+        for constant in self._final_info.values():
+            constant.flags.writeable = False
+        self._is_reset = False
+        self._pool: ThreadPoolExecutor | None = None
+        self._bind()
+        self._seed(range(count), [(unforeseen() + i) & MOST_SEED for i in range(count)])
+
+    def reset(self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None) -> Seen:
+        """Begins all games, or those of options={"reset_mask": mask}, [B] bool. Returns observations and infos of all.
+
+        seed: that of game i is `seed` + i, or is given in a sequence; games without one go on with their generators. From it
+        follow the outcomes of chance, those of `make` with the same seed, and `sample_actions`. options={"state": states}: a
+        State, or one for each game that begins, from which these go on. Other options are ignored. Raises TypeError or
+        ValueError for other values, for a state that is over, and for a game without a first move.
+        """
+        if seed is None or isinstance(seed, (int, np.integer)):
+            super().reset(seed=None if seed is None else integer("seed", seed, 0, MOST_SEED))
+        options = options or {}
+        chosen = self._chosen(options.get("reset_mask"))
+        seeds = self._seeds(seed)
+        data = None
+        if "state" in options:
+            data, marks, _ = self._admitted(options["state"], chosen)
+            if marks.any():
+                raise ValueError(f"game {chosen[int(marks.argmax())]} is over in its state: there is no move to make")
+        self._seed(chosen, [seeds[i] for i in chosen])
+        if data is None:
+            mask = np.zeros(self.num_envs, np.uint8)
+            mask[chosen] = 1
+            self._each(self._begin, *self._flat[:2], self._rngs.reshape(-1), mask)
+        else:
+            self._write(chosen, data, np.zeros(len(chosen), np.uint8), np.zeros(len(chosen), np.int32))
+        self._is_reset = True
+        self._gains.fill(0.0)
+        return self.observe()
+
+    def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Plays an action in each game. Returns observations, rewards, terminations, truncations and infos.
+
+        actions: [B] of any integer type. Those of games that the step begins anew are ignored. Raises ValueError, and changes
+        nothing, for another shape or type, for a number that is no action, for an illegal action where that was chosen, for an
+        ended game that waits for a reset, and before the first reset. Raises RuntimeError for a game that breaks its contract.
+        """
+        played = self._checked(actions)
+        planes = self._room()
+        self._each(
+            *(self._step, *self._flat, self._rngs.reshape(-1), played, MODES[self.autoreset_mode], self._gains.reshape(-1)),
+            *(self._rewards, self._ended.view(np.uint8), planes.reshape(-1), self._masks.reshape(-1), self._finals.reshape(-1)),
+            self._players,
+        )
+        infos = self._infos()
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and self._ended.any():
+            infos |= self._final()
+        return planes, self._own(self._rewards), self._own(self._ended), self._own(self._truncated), infos
+
+    def observe(self) -> Seen:
+        """Returns observations and infos of the games as they are, such as after `restore_states`."""
+        self._require_reset()
+        return self._look(), self._infos()
+
+    def action_masks(self) -> np.ndarray:
+        """Returns the legal actions of the players to move: [B, actions] bool, none set for an ended game."""
+        self._require_reset()
+        return self._masks.astype(np.bool_)
+
+    def sample_actions(self) -> np.ndarray:
+        """Returns a random legal action of each game, all equally likely, and 0 for an ended game: [B] int64.
+
+        They follow from the seed of `reset`, whatever the number of threads.
+        """
+        self._require_reset()
+        actions = np.empty(self.num_envs, np.int64) if self.copy else self._actions
+        self._each(self._sample, self._choices.reshape(-1), self._masks.reshape(-1), self.rules.actions, actions)
+        return actions
+
+    def clone_states(self, games: Any = None) -> list[State]:
+        """Returns snapshots of all games, or of some: their numbers, [n], or a mask, [B] bool.
+
+        Planners search from them and `restore_states` goes back to them. Generators are not part of them. Raises TypeError or
+        ValueError for games that the batch does not have, and ValueError before the first reset.
+        """
+        self._require_reset()
+        chosen = self._numbers(games)
+        return [
+            State.trusted(self.rules, data.tobytes()) if mark == steps.GOES_ON else self._ended_state(data.tobytes(), viewer)
+            for data, mark, viewer in zip(
+                self._states[chosen], self._marks[chosen].tolist(), self._viewers[chosen].tolist(), strict=True
+            )
+        ]
+
+    def restore_states(self, states: State | Sequence[State], games: Any = None) -> None:
+        """Restores snapshots in all games, or in some, as in `clone_states`: one State for all of them, or one for each.
+
+        `observe` returns what there is to see then. Where chance is to move, an outcome is drawn. Raises TypeError for anything
+        but a State, and ValueError for a wrong number of states, for one of another game or configuration, and, where games are
+        begun anew by the step that ends them, for one that is over. All games are then unchanged.
+        """
+        chosen = self._numbers(games)
+        if not self._is_reset and len(chosen) < self.num_envs:
+            raise ValueError("no game has begun: call reset() first")
+        data, marks, viewers = self._admitted(states, chosen)
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and marks.any():
+            raise ValueError(f"game {chosen[int(marks.argmax())]} is over in its state, which SAME_STEP has no place for")
+        self._write(chosen, data, marks, viewers)
+        self._is_reset = True
+        self._look()
+
+    def clone(self) -> BatchEnv:
+        """Returns an independent batch of the same games in the same states. Its generators start anew, so that it cannot
+        foresee the draws of the original."""
+        twin = BatchEnv(
+            *(self.rules, self.num_envs),
+            **{"autoreset_mode": self.autoreset_mode, "illegal": self.illegal, "threads": self.threads, "copy": self.copy},
+        )
+        for name in ("_states", "_marks", "_viewers", "_players", "_gains", "_masks"):
+            getattr(twin, name)[:] = getattr(self, name)
+        twin._is_reset = self._is_reset
+        return twin
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Ends the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        left = {"_pool", "_words", "_flat", "_begin", "_settle", "_step", "_looking", "_sample", "_find_illegal"}
+        return {**{name: value for name, value in self.__dict__.items() if name not in left}, "_pool": None}
+
+    def __setstate__(self, found: dict[str, Any]) -> None:
+        self.__dict__.update(found)
+        self._bind()
+
+    def _bind(self) -> None:
+        """Compiles the kernels, and finds the addresses that they need."""
+        self._words = steps.bound_steps(self.rules)
+        self._flat = (self._states.reshape(-1), self._marks, self._viewers)
+        self._begin, self._settle = compiled(steps.begin_games, steps.BEGIN), compiled(steps.settle_games, steps.SETTLE)
+        self._step, self._looking = compiled(steps.step_games, steps.STEP), compiled(steps.look_at_games, steps.LOOK)
+        self._sample = compiled(steps.sample_actions, steps.SAMPLE)
+        self._find_illegal = compiled(steps.find_illegal, steps.FIND_ILLEGAL)
+
+    def _each(self, kernel: Any, *arguments: Any) -> None:
+        """Runs a kernel over all games, by several threads where that is worth it. Raises for a game that breaks its contract."""
+        if kernel is not self._sample:
+            arguments = (self._words, *arguments)
+        shares = max(1, min(self.threads, self.num_envs // LEAST_SHARE))
+        bounds = [self.num_envs * share // shares for share in range(shares + 1)]
+        others: list[Future[int]] = []
+        if shares > 1:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(self.threads - 1, "ucd-batch")
+            others = [self._pool.submit(kernel, *arguments, *bounds[share : share + 2]) for share in range(1, shares)]
+        try:
+            found = [kernel(*arguments, *bounds[:2])]
+        finally:
+            wait(others)
+        for game in (*found, *(other.result() for other in others)):
+            if game != steps.FINE:
+                raise self._fault(int(game))
+
+    def _fault(self, game: int) -> Exception:
+        """Returns the error for a game in which a kernel has stopped."""
+        self._is_reset = False
+        if _read_player(self._states[game].data)[0] == OVER:
+            return ValueError(f"{self.rules} is over before its first move: there is nothing to step")
+        return RuntimeError(f"{self.rules} breaks its contract: ucd_envs.check tells how")
+
+    def _room(self) -> np.ndarray:
+        """Returns an array for observations."""
+        return np.empty((self.num_envs, *self.rules.planes), np.int8) if self.copy else self._planes
+
+    def _own(self, array: np.ndarray) -> np.ndarray:
+        """Returns an array for the caller."""
+        return array.copy() if self.copy else array
+
+    def _look(self) -> np.ndarray:
+        """Writes masks and players to move. Returns observations."""
+        planes = self._room()
+        self._each(self._looking, *self._flat, planes.reshape(-1), self._masks.reshape(-1), self._players)
+        return planes
+
+    def _infos(self) -> dict[str, Any]:
+        return {
+            "action_mask": self._own(self._masks),
+            "player": self._own(self._players),
+            "rewards": self._own(self._gains),
+        }
+
+    def _final(self) -> dict[str, Any]:
+        """Returns the infos of games that have ended in a step which began others in their places."""
+        ended = self._ended.copy()
+        where = np.flatnonzero(ended)
+        final = np.empty(self.num_envs, object)  # of None
+        for game, planes in zip(where.tolist(), list(self._finals[where]), strict=True):
+            final[game] = planes
+        return {"final_obs": final, "_final_obs": ended, "final_info": dict(self._final_info), "_final_info": ended}
+
+    def _require_reset(self) -> None:
+        if not self._is_reset:
+            raise ValueError("no game has begun: call reset() first")
+
+    def _checked(self, actions: Any) -> np.ndarray:
+        """Returns actions as [B] int64. Raises ValueError with one sentence for others than `step` takes."""
+        self._require_reset()
+        try:
+            given = np.asarray(actions)
+        except (ValueError, TypeError):
+            given = np.empty(0, object)
+        if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
+            found = f"{given.dtype} of shape {given.shape}"
+            raise ValueError(f"actions must be whole numbers, one for each of {self.num_envs} games, not {found}")
+        played = np.ascontiguousarray(given, np.int64)
+        going, count = self._marks == steps.GOES_ON, self.rules.actions
+        if self.autoreset_mode is AutoresetMode.DISABLED and not going.all():
+            raise ValueError(f'game {int(going.argmin())} is over: reset(options={{"reset_mask": mask}}) begins another')
+        if played.view(np.uint64).max() >= count:  # negative numbers are the largest ones
+            wrong = going & (played.view(np.uint64) >= count)
+            if wrong.any():
+                game = int(wrong.argmax())
+                raise ValueError(f"game {game}: action {given[game]} is not legal: actions are 0 to {count - 1}")
+        if self.illegal == RAISE:
+            game = int(self._find_illegal(self._words, *self._flat[:2], played))
+            if game != steps.FINE:
+                action = int(played[game])
+                name = State.trusted(self.rules, self._states[game].tobytes()).action_name(action)
+                raise IllegalMoveError(f"game {game}: move {name} is not legal: {self.rules.why_illegal(action)}")
+        return played
+
+    def _chosen(self, mask: Any) -> np.ndarray:
+        """Returns the numbers of the games of a reset. Raises TypeError or ValueError for what is no mask of some games."""
+        if mask is None:
+            return np.arange(self.num_envs)
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (self.num_envs,):
+            raise ValueError(f"reset_mask must be an array of {self.num_envs} booleans, not {shown(mask)}")
+        if not mask.any():
+            raise ValueError("reset_mask chooses no game")
+        if not self._is_reset and not mask.all():
+            raise ValueError("no game has begun: the first reset takes all of them")
+        return np.flatnonzero(mask)
+
+    def _numbers(self, games: Any) -> np.ndarray:
+        """Returns numbers of games, all by default. Raises TypeError or ValueError with one sentence for others."""
+        count = self.num_envs
+        if games is None:
+            return np.arange(count)
+        given = np.atleast_1d(np.asarray(games))
+        if given.dtype == np.bool_ and given.shape == (count,):
+            return np.flatnonzero(given)
+        if given.ndim != 1 or (given.dtype.kind not in "iu" and given.size):
+            raise TypeError(f"games must be numbers or a mask of {count} booleans, not {shown(games)}")
+        if given.size and not 0 <= given.min() <= given.max() < count:
+            raise ValueError(f"games are 0 to {count - 1}, not {shown(games)}")
+        if np.unique(given).size < given.size:
+            raise ValueError(f"games must be different, not {shown(games)}")
+        return given.astype(np.int64)
+
+    def _seeds(self, seed: Any) -> list[int | None]:
+        """Returns the seed of each game, None for those without one. Raises TypeError or ValueError for others."""
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, (int, np.integer)):
+            return [(int(seed) + i) & MOST_SEED for i in range(self.num_envs)]
+        given = list(seed)
+        if len(given) != self.num_envs:
+            raise ValueError(f"seeds must be one for each of {self.num_envs} games, not {len(given)}")
+        return [None if one is None else integer("seed", one, 0, MOST_SEED) for one in given]
+
+    def _seed(self, games: Any, seeds: Sequence[int | None]) -> None:
+        """Begins the generators of games that have a seed."""
+        pairs = [(game, seed) for game, seed in zip(games, seeds, strict=True) if seed is not None]
+        if not pairs:
+            return
+        chosen, numbers = np.array([game for game, _ in pairs]), np.array([seed for _, seed in pairs], np.uint64)
+        self._choices[chosen] = np.stack([_mixed(numbers + GOLDEN), _mixed(numbers + GOLDEN + GOLDEN)], axis=1)
+        if self.rules.has_chance:
+            for game, seed in pairs:
+                self._rngs[game] = seeded(seed)
+
+    def _admitted(self, states: Any, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Returns bytes, [n, state_bytes], marks and viewers of states. Raises as `restore_states` does."""
+        given = [states] * len(chosen) if isinstance(states, State) else list(states)
+        if len(given) != len(chosen):
+            raise ValueError(f"there are {len(given)} states for {len(chosen)} games")
+        board = BoardEnv(self.rules)
+        marks, viewers = np.zeros(len(given), np.uint8), np.zeros(len(given), np.int32)
+        for place, state in enumerate(given):
+            if not isinstance(state, State) or state.rules is not self.rules or state.over:
+                board.restore_state(state)  # checks it
+                if any(board.terminations.values()):
+                    marks[place], viewers[place] = steps.ENDED, board.possible_agents.index(board.agent_selection)
+        data = np.frombuffer(b"".join(state.data for state in given), np.uint8)
+        return data.reshape(len(given), self.rules.state_bytes), marks, viewers
+
+    def _write(self, chosen: np.ndarray, data: np.ndarray, marks: np.ndarray, viewers: np.ndarray) -> None:
+        """Writes states into games, and draws outcomes until a player is to move."""
+        self._states[chosen], self._marks[chosen], self._viewers[chosen] = data, marks, viewers
+        if self.rules.has_chance:
+            mask = np.zeros(self.num_envs, np.uint8)
+            mask[chosen] = marks == steps.GOES_ON
+            self._each(self._settle, self._flat[0], self._rngs.reshape(-1), mask)
+
+    def _ended_state(self, data: bytes, viewer: int) -> State:
+        """Returns the snapshot of an ended game, as an environment of one game gives it."""
+        board = BoardEnv(self.rules)
+        board.restore_state(State.trusted(self.rules, data))
+        if not any(board.terminations.values()):
+            board._forfeit()
+        board.agent_selection = board.possible_agents[viewer]
+        return board.clone_state()
+
+
+def batch(name: str, num_envs: int, /, **options: Any) -> BatchEnv:
+    """Returns a vector environment of `num_envs` games, by name or reference.
+
+    options: `autoreset_mode`, `illegal`, `threads` and `copy` as in BatchEnv; all others are settings of the game. Raises as
+    `make_rules` and BatchEnv do.
+    """
+    own = {key: options.pop(key) for key in ("autoreset_mode", "illegal", "threads", "copy") if key in options}
+    return BatchEnv(make_rules(name, **options), num_envs, **own)
+
+
+def _mode(mode: Any) -> AutoresetMode:
+    """Returns a mode. Raises ValueError with one sentence for anything else."""
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        known = ", ".join(repr(known.value) for known in AutoresetMode)
+        raise ValueError(f"autoreset_mode must be an AutoresetMode or one of {known}, not {shown(mode)}") from None
+
+
+def _cores() -> int:
+    """Returns the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _mixed(numbers: np.ndarray) -> np.ndarray:
+    """Returns 64 well-mixed bits of each number, different ones for different numbers (splitmix64, Steele et al. 2014)."""
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * MIX_A
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * MIX_B
+    return numbers ^ (numbers >> np.uint64(31))
