@@ -17,7 +17,17 @@ if TYPE_CHECKING:
     from ucd_envs.foreign import openspiel as openspiel
 
 __all__ = [
-    *("BatchEnv", "Grouping", "MoveGroups", "Rules", "State", "available", "batch", "check", "grouped", "make", "make_rules"),
+    "BatchEnv",
+    "Grouping",
+    "MoveGroups",
+    "Rules",
+    "State",
+    "available",
+    "batch",
+    "check",
+    "grouped",
+    "make",
+    "make_rules",
     "register",
 ]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
 from struct import Struct
 from typing import Any
 
@@ -15,6 +14,7 @@ from gymnasium.vector.utils import batch_space
 
 from ucd_envs.envs import steps
 from ucd_envs.envs.aec import BoardEnv, IllegalMoveError
+from ucd_envs.envs.crew import Crew, cores
 from ucd_envs.kernels import OVER, compiled
 from ucd_envs.registry import make_rules
 from ucd_envs.rng import seeded, unforeseen
@@ -22,8 +22,6 @@ from ucd_envs.rules import Rules, State
 from ucd_envs.settings import boolean, integer, shown
 
 MOST_GAMES, MOST_THREADS, MOST_SEED = 2**20, 2**10, 2**64 - 1
-LEAST_SHARE = 64
-"""Smallest number of games for which a thread is worth its start."""
 FORFEIT, RAISE = "forfeit", "raise"
 MODES = {
     AutoresetMode.NEXT_STEP: steps.NEXT_STEP,
@@ -31,6 +29,8 @@ MODES = {
     AutoresetMode.DISABLED: steps.NEXT_STEP,  # a step with an ended game is refused before
 }
 GOLDEN, MIX_A, MIX_B = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+BOUND = {"_beginning", "_settling", "_stepping", "_looking", "_written", "_seen", "_sampling", "_finding"}
+"""Attributes of a batch with kernels and addresses."""
 _read_player = Struct("<i").unpack_from
 
 Seen = tuple[np.ndarray, dict[str, Any]]
@@ -54,8 +54,8 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     mask and player; the end itself is in infos: "final_obs", [B] arrays or None, "_final_obs", [B] bool, and "final_info". With
     NEXT_STEP the step after an end begins a game, whatever the action, with reward 0. With DISABLED ended games wait for
     reset(options={"reset_mask": mask}). A text is the value of a mode, such as "NextStep".
-    illegal: "forfeit" ends the game with reward -1 for its player and 0 for the others, as `make` does; "raise" has `step` raise
-    ValueError before any game is changed, as the raw environment does.
+    illegal: "forfeit" ends a game with reward -1 for the player of an illegal action and 0 for the others, as `make` does; with
+    "raise", as in the raw environment, `step` raises ValueError and changes no game.
     threads: number of threads that share the games, by default one for each core, but none for fewer than 64 games. Results do
     not depend on it.
     copy: whether `step` returns fresh arrays. If not, it returns the same arrays, with the next contents, at every call; do not
@@ -75,12 +75,14 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         copy: bool = True,
     ) -> None:
         if rules.live is not None:
-            raise ValueError(f"a batch holds compiled games, but {rules.name} calls back into Python: use one environment a game")
+            raise ValueError(
+                f"a batch holds compiled games, but {rules.name} calls back into Python: use one environment a game"
+            )
         if illegal not in (FORFEIT, RAISE):
             raise ValueError(f"illegal must be {FORFEIT!r} or {RAISE!r}, not {shown(illegal)}")
         self.rules, self.illegal, self.copy = rules, illegal, boolean("copy", copy)
         self.num_envs = count = integer("num_envs", num_envs, 1, MOST_GAMES)
-        self.threads = integer("threads", _cores() if threads is None else threads, 1, MOST_THREADS)
+        self.threads = integer("threads", cores() if threads is None else threads, 1, MOST_THREADS)
         self.autoreset_mode = _mode(autoreset_mode)
         self.metadata = {"name": rules.name, "render_modes": [], "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = Box(0, 1, rules.planes, np.int8)
@@ -96,11 +98,14 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self._masks = np.zeros((count, rules.actions), np.int8)
         self._planes, self._finals = (np.zeros((count, *rules.planes), np.int8) for _ in range(2))
         self._actions = np.zeros(count, np.int64)
-        self._final_info = {"action_mask": np.zeros_like(self._masks), "player": np.full_like(self._players, OVER)}
+        self._final_info: dict[str, np.ndarray] = {
+            "action_mask": np.zeros_like(self._masks),
+            "player": np.full_like(self._players, OVER),
+        }
         for constant in self._final_info.values():
             constant.flags.writeable = False
         self._is_reset = False
-        self._pool: ThreadPoolExecutor | None = None
+        self._crew = Crew(self.threads, count)
         self._bind()
         self._seed(range(count), [(unforeseen() + i) & MOST_SEED for i in range(count)])
 
@@ -126,7 +131,7 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         if data is None:
             mask = np.zeros(self.num_envs, np.uint8)
             mask[chosen] = 1
-            self._each(self._begin, *self._flat[:2], self._rngs.reshape(-1), mask)
+            self._each(*self._beginning, mask)
         else:
             self._write(chosen, data, np.zeros(len(chosen), np.uint8), np.zeros(len(chosen), np.int32))
         self._is_reset = True
@@ -142,11 +147,7 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         """
         played = self._checked(actions)
         planes = self._room()
-        self._each(
-            *(self._step, *self._flat, self._rngs.reshape(-1), played, MODES[self.autoreset_mode], self._gains.reshape(-1)),
-            *(self._rewards, self._ended.view(np.uint8), planes.reshape(-1), self._masks.reshape(-1), self._finals.reshape(-1)),
-            self._players,
-        )
+        self._each(*self._stepping, played, *self._written, planes.reshape(-1), *self._seen)
         infos = self._infos()
         if self.autoreset_mode is AutoresetMode.SAME_STEP and self._ended.any():
             infos |= self._final()
@@ -169,7 +170,7 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         """
         self._require_reset()
         actions = np.empty(self.num_envs, np.int64) if self.copy else self._actions
-        self._each(self._sample, self._choices.reshape(-1), self._masks.reshape(-1), self.rules.actions, actions)
+        self._each(*self._sampling, actions)
         return actions
 
     def clone_states(self, games: Any = None) -> list[State]:
@@ -190,16 +191,14 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     def restore_states(self, states: State | Sequence[State], games: Any = None) -> None:
         """Restores snapshots in all games, or in some, as in `clone_states`: one State for all of them, or one for each.
 
-        `observe` returns what there is to see then. Where chance is to move, an outcome is drawn. Raises TypeError for anything
-        but a State, and ValueError for a wrong number of states, for one of another game or configuration, and, where games are
-        begun anew by the step that ends them, for one that is over. All games are then unchanged.
+        `observe` returns what there is to see then. Where chance is to move, an outcome is drawn. The next step begins anew the
+        games that are over in their states, unless ended games wait for a reset. Raises TypeError for anything but a State, and
+        ValueError for a wrong number of states and for one of another game or configuration. All games are then unchanged.
         """
         chosen = self._numbers(games)
         if not self._is_reset and len(chosen) < self.num_envs:
             raise ValueError("no game has begun: call reset() first")
         data, marks, viewers = self._admitted(states, chosen)
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and marks.any():
-            raise ValueError(f"game {chosen[int(marks.argmax())]} is over in its state, which SAME_STEP has no place for")
         self._write(chosen, data, marks, viewers)
         self._is_reset = True
         self._look()
@@ -207,10 +206,8 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     def clone(self) -> BatchEnv:
         """Returns an independent batch of the same games in the same states. Its generators start anew, so that it cannot
         foresee the draws of the original."""
-        twin = BatchEnv(
-            *(self.rules, self.num_envs),
-            **{"autoreset_mode": self.autoreset_mode, "illegal": self.illegal, "threads": self.threads, "copy": self.copy},
-        )
+        options: dict[str, Any] = {"autoreset_mode": self.autoreset_mode, "illegal": self.illegal}
+        twin = BatchEnv(self.rules, self.num_envs, threads=self.threads, copy=self.copy, **options)
         for name in ("_states", "_marks", "_viewers", "_players", "_gains", "_masks"):
             getattr(twin, name)[:] = getattr(self, name)
         twin._is_reset = self._is_reset
@@ -218,45 +215,36 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Ends the threads."""
-        if self._pool is not None:
-            self._pool.shutdown()
-            self._pool = None
+        self._crew.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        left = {"_pool", "_words", "_flat", "_begin", "_settle", "_step", "_looking", "_sample", "_find_illegal"}
-        return {**{name: value for name, value in self.__dict__.items() if name not in left}, "_pool": None}
+        return {name: value for name, value in self.__dict__.items() if name not in BOUND}
 
     def __setstate__(self, found: dict[str, Any]) -> None:
         self.__dict__.update(found)
         self._bind()
 
     def _bind(self) -> None:
-        """Compiles the kernels, and finds the addresses that they need."""
-        self._words = steps.bound_steps(self.rules)
-        self._flat = (self._states.reshape(-1), self._marks, self._viewers)
-        self._begin, self._settle = compiled(steps.begin_games, steps.BEGIN), compiled(steps.settle_games, steps.SETTLE)
-        self._step, self._looking = compiled(steps.step_games, steps.STEP), compiled(steps.look_at_games, steps.LOOK)
-        self._sample = compiled(steps.sample_actions, steps.SAMPLE)
-        self._find_illegal = compiled(steps.find_illegal, steps.FIND_ILLEGAL)
+        """Compiles the kernels, and prepares what they take: BOUND, which belongs to this process and these arrays."""
+        words, flat = steps.bound_steps(self.rules), lambda array: array.reshape(-1)
+        begin, settle = compiled(steps.begin_games, steps.BEGIN), compiled(steps.settle_games, steps.SETTLE)
+        step, look = compiled(steps.step_games, steps.STEP), compiled(steps.look_at_games, steps.LOOK)
+        sample, find = compiled(steps.sample_actions, steps.SAMPLE), compiled(steps.find_illegal, steps.FIND_ILLEGAL)
+        states, rngs = flat(self._states), flat(self._rngs)
+        self._beginning = begin, words, states, self._marks, rngs
+        self._settling = settle, words, states, self._marks, self._viewers, rngs
+        self._stepping = step, words, states, self._marks, self._viewers, rngs, MODES[self.autoreset_mode]
+        self._looking = look, words, states, self._marks, self._viewers
+        self._written = flat(self._gains), self._rewards, self._ended.view(np.uint8), flat(self._finals)
+        self._seen = flat(self._masks), self._players
+        self._sampling = sample, flat(self._choices), flat(self._masks), self.rules.actions
+        self._finding = partial(find, words, states, self._marks)
 
     def _each(self, kernel: Any, *arguments: Any) -> None:
-        """Runs a kernel over all games, by several threads where that is worth it. Raises for a game that breaks its contract."""
-        if kernel is not self._sample:
-            arguments = (self._words, *arguments)
-        shares = max(1, min(self.threads, self.num_envs // LEAST_SHARE))
-        bounds = [self.num_envs * share // shares for share in range(shares + 1)]
-        others: list[Future[int]] = []
-        if shares > 1:
-            if self._pool is None:
-                self._pool = ThreadPoolExecutor(self.threads - 1, "ucd-batch")
-            others = [self._pool.submit(kernel, *arguments, *bounds[share : share + 2]) for share in range(1, shares)]
-        try:
-            found = [kernel(*arguments, *bounds[:2])]
-        finally:
-            wait(others)
-        for game in (*found, *(other.result() for other in others)):
-            if game != steps.FINE:
-                raise self._fault(int(game))
+        """Runs a kernel over all games, by several threads where that is worth it. Raises for one that breaks its contract."""
+        game = self._crew.run(kernel, *arguments)
+        if game != steps.FINE:
+            raise self._fault(game)
 
     def _fault(self, game: int) -> Exception:
         """Returns the error for a game in which a kernel has stopped."""
@@ -276,7 +264,7 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     def _look(self) -> np.ndarray:
         """Writes masks and players to move. Returns observations."""
         planes = self._room()
-        self._each(self._looking, *self._flat, planes.reshape(-1), self._masks.reshape(-1), self._players)
+        self._each(*self._looking, planes.reshape(-1), *self._seen)
         return planes
 
     def _infos(self) -> dict[str, Any]:
@@ -310,16 +298,16 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             found = f"{given.dtype} of shape {given.shape}"
             raise ValueError(f"actions must be whole numbers, one for each of {self.num_envs} games, not {found}")
         played = np.ascontiguousarray(given, np.int64)
-        going, count = self._marks == steps.GOES_ON, self.rules.actions
-        if self.autoreset_mode is AutoresetMode.DISABLED and not going.all():
-            raise ValueError(f'game {int(going.argmin())} is over: reset(options={{"reset_mask": mask}}) begins another')
+        count = self.rules.actions
+        if self.autoreset_mode is AutoresetMode.DISABLED and self._marks.any():
+            raise ValueError(f'game {int(self._marks.argmax())} is over: reset(options={{"reset_mask": mask}}) begins another')
         if played.view(np.uint64).max() >= count:  # negative numbers are the largest ones
-            wrong = going & (played.view(np.uint64) >= count)
+            wrong = (self._marks == steps.GOES_ON) & (played.view(np.uint64) >= count)
             if wrong.any():
                 game = int(wrong.argmax())
                 raise ValueError(f"game {game}: action {given[game]} is not legal: actions are 0 to {count - 1}")
         if self.illegal == RAISE:
-            game = int(self._find_illegal(self._words, *self._flat[:2], played))
+            game = int(self._finding(played))
             if game != steps.FINE:
                 action = int(played[game])
                 name = State.trusted(self.rules, self._states[game].tobytes()).action_name(action)
@@ -360,6 +348,8 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             return [None] * self.num_envs
         if isinstance(seed, (int, np.integer)):
             return [(int(seed) + i) & MOST_SEED for i in range(self.num_envs)]
+        if isinstance(seed, str) or not isinstance(seed, (Sequence, np.ndarray)):
+            raise TypeError(f"seed must be a whole number or a sequence of them, not {shown(seed)}")
         given = list(seed)
         if len(given) != self.num_envs:
             raise ValueError(f"seeds must be one for each of {self.num_envs} games, not {len(given)}")
@@ -378,6 +368,8 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     def _admitted(self, states: Any, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Returns bytes, [n, state_bytes], marks and viewers of states. Raises as `restore_states` does."""
+        if not isinstance(states, (State, Sequence)):
+            raise TypeError(f"states must be a State or a sequence of them, not {type(states).__name__}")
         given = [states] * len(chosen) if isinstance(states, State) else list(states)
         if len(given) != len(chosen):
             raise ValueError(f"there are {len(given)} states for {len(chosen)} games")
@@ -397,7 +389,7 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         if self.rules.has_chance:
             mask = np.zeros(self.num_envs, np.uint8)
             mask[chosen] = marks == steps.GOES_ON
-            self._each(self._settle, self._flat[0], self._rngs.reshape(-1), mask)
+            self._each(*self._settling, mask)
 
     def _ended_state(self, data: bytes, viewer: int) -> State:
         """Returns the snapshot of an ended game, as an environment of one game gives it."""
@@ -428,12 +420,7 @@ def _mode(mode: Any) -> AutoresetMode:
         raise ValueError(f"autoreset_mode must be an AutoresetMode or one of {known}, not {shown(mode)}") from None
 
 
-def _cores() -> int:
-    """Returns the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _mixed(numbers: np.ndarray) -> np.ndarray:
+def _mixed(numbers: Any) -> Any:
     """Returns 64 well-mixed bits of each number, different ones for different numbers (splitmix64, Steele et al. 2014)."""
     numbers = (numbers ^ (numbers >> np.uint64(30))) * MIX_A
     numbers = (numbers ^ (numbers >> np.uint64(27))) * MIX_B

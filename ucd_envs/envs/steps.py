@@ -1,12 +1,10 @@
 """Compiled steps of many games of one kind: a move in each, the outcomes of chance, ends, new games, observations and masks.
 
-Arrays hold the games one after another. Each game has generators of its own, so that nothing depends on the order in which games
-are stepped, or on the number of threads.
+Arrays hold the games one after another. Each game has generators of its own, so that nothing depends on the order in which
+games are stepped, or on the number of threads.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numba import types
@@ -41,7 +39,7 @@ NEXT_STEP, SAME_STEP = 0, 1
 GOES_ON, ENDED = 0, 1
 """Marks of games. A game that ended by an illegal action is marked, while its state is that before the action."""
 ILLEGAL_REWARD = -1.0
-ACTION = np.dtype(np.int32)
+ACTION, PAYOFF = np.dtype(np.int32), np.dtype(np.float64)
 SLACK = 64
 """Spare entries of a list, which make small faults of an unchecked game harmless."""
 FINE = -1
@@ -74,9 +72,9 @@ NUMBERS = types.int64[::1]
 
 FIND_ILLEGAL = types.int64(WORDS, BYTES, BYTES, NUMBERS)
 BEGIN = types.int64(WORDS, BYTES, BYTES, RNG, BYTES, NUMBER, NUMBER)
-SETTLE = types.int64(WORDS, BYTES, RNG, BYTES, NUMBER, NUMBER)
+SETTLE = types.int64(WORDS, BYTES, BYTES, ACTIONS, RNG, BYTES, NUMBER, NUMBER)
 STEP = types.int64(
-    *(WORDS, BYTES, BYTES, ACTIONS, RNG, NUMBERS, NUMBER, PAYOFFS, PAYOFFS, BYTES, PLANES, PLANES, PLANES, ACTIONS),
+    *(WORDS, BYTES, BYTES, ACTIONS, RNG, NUMBER, NUMBERS, PAYOFFS, PAYOFFS, BYTES, PLANES, PLANES, PLANES, ACTIONS),
     *(NUMBER, NUMBER),
 )
 LOOK = types.int64(WORDS, BYTES, BYTES, ACTIONS, PLANES, PLANES, ACTIONS, NUMBER, NUMBER)
@@ -109,18 +107,24 @@ def begin_games(words, states, marks, rngs, chosen, first, last):
 
 
 @kernel(SETTLE)
-def settle_games(words, states, rngs, chosen, first, last):
+def settle_games(words, states, marks, viewers, rngs, chosen, first, last):
     """Draws outcomes in the chosen ones of the games first ... last - 1 until a player is to move or the game is over."""
     steps = steps_at(words)
     for i in range(first, last):
-        if chosen[np.uint64(i)] and settle(steps, row(states, i, steps.state_bytes), row(rngs, i, 2)) < OVER:
-            return i
+        at = np.uint64(i)
+        if chosen[at]:
+            player = settle(steps, row(states, i, steps.state_bytes), row(rngs, i, 2))
+            if player < OVER:
+                return i
+            if player == OVER:
+                marks[at] = ENDED
+                viewers[at] = 0
     return np.int64(FINE)
 
 
 @kernel(STEP)
 def step_games(
-    words, states, marks, viewers, rngs, actions, mode, gains, rewards, ended, planes, masks, finals, players, first, last
+    words, states, marks, viewers, rngs, mode, actions, gains, rewards, ended, finals, planes, masks, players, first, last
 ):
     """Plays an action in each of the games first ... last - 1, and writes all that a step returns.
 
@@ -140,7 +144,7 @@ def step_games(
             gained[player] = 0.0
         rewards[at] = 0.0
         ended[at] = 0
-        if marks[at] == ENDED:  # in the mode SAME_STEP no game is: the caller sees to it
+        if marks[at] == ENDED:
             marks[at] = GOES_ON
             if begin(steps, state, rng) < 0:
                 return i
@@ -168,7 +172,8 @@ def step_games(
                     marks[at] = GOES_ON
                     if begin(steps, state, rng) < 0:
                         return i
-        found = look(steps, state, marks[at], viewers[at], listed, row(planes, i, steps.plane_bytes), row(masks, i, steps.actions))
+        seen, legal = row(planes, i, steps.plane_bytes), row(masks, i, steps.actions)
+        found = look(steps, state, marks[at], viewers[at], listed, seen, legal)
         if found < OVER:
             return i
         players[at] = found
@@ -183,7 +188,8 @@ def look_at_games(words, states, marks, viewers, planes, masks, players, first, 
     for i in range(first, last):
         at = np.uint64(i)
         state = row(states, i, steps.state_bytes)
-        found = look(steps, state, marks[at], viewers[at], listed, row(planes, i, steps.plane_bytes), row(masks, i, steps.actions))
+        seen, legal = row(planes, i, steps.plane_bytes), row(masks, i, steps.actions)
+        found = look(steps, state, marks[at], viewers[at], listed, seen, legal)
         if found < OVER:
             return i
         players[at] = found
@@ -254,10 +260,9 @@ def look(steps, state, mark, viewer, listed, planes, mask):
     if count < 1 or count > steps.actions:
         return np.int64(OVER - 1)
     for i in range(np.uint64(count)):
-        action = np.int64(listed[i])
-        if action < 0 or action >= steps.actions:
+        if listed[i] < 0 or listed[i] >= steps.actions:
             return np.int64(OVER - 1)
-        mask[np.uint64(action)] = 1
+        mask[np.uint64(listed[i])] = 1
     return player
 
 
@@ -269,17 +274,14 @@ def see(steps, state, player, planes):
     steps.observe(steps.config, state, player, planes)
 
 
-PAYOFF = np.dtype(np.float64)
-
-
 def bound_steps(rules: Rules) -> np.ndarray:
     """Returns the binding of a game for its steps: [words] uint64. It holds addresses, and is made anew in every process."""
-    kernels: Any = rules.kernels
+    names = ("reset", "legal_actions", "is_legal", "play", "payoffs", "observe", "draw")
     least, most = rules.rewards
     rows, columns, depth = rules.planes
     return bound(
         STEPS,
-        **{name: getattr(kernels, name) for name in ("reset", "legal_actions", "is_legal", "play", "payoffs", "observe", "draw")},
+        **{name: getattr(rules.kernels, name) for name in names},
         **{"config": rules.config, "players": rules.players, "actions": rules.actions, "max_plies": rules.max_plies},
         **{"state_bytes": rules.state_bytes, "plane_bytes": rows * columns * depth, "least": float(least), "most": float(most)},
     )

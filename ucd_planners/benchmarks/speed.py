@@ -207,6 +207,7 @@ PEERS = {
     "pettingzoo": ("pettingzoo.classic.connect_four_v3", "ucd-planners[render]"),
     "gymcts": ("gymcts", "gymcts"),
     "mcts-simple": ("mcts_simple", "mcts-simple"),
+    "pgx": ("pgx", "pgx"),
 }
 """Other programs: the module to import, and the extra that installs it."""
 

@@ -10,9 +10,14 @@ from typing import Any
 from ucd_envs import registry
 from ucd_planners.cli.console import progress, rich, table, usage
 
-PEER_OF = {"planners": "openspiel", "envs": "pettingzoo", "foreign": "python"}
+PEER_OF = {"planners": "openspiel", "envs": "pettingzoo", "foreign": "python", "batch": "pgx"}
 """Peer of each benchmark."""
-WORDS = {"planners": "planners", "envs": "environments", "foreign": "planners in environments of others"}
+WORDS = {
+    "planners": "planners",
+    "envs": "environments",
+    "foreign": "planners in environments of others",
+    "batch": "batches of games",
+}
 
 
 def add(commands: Any) -> None:
@@ -39,11 +44,13 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--seats", action="store_true", help="steps of a learner in one seat against a random player and a planner"
     )
+    parser.add_argument("--batch", action="store_true", help="plies of 1,024 games at once, stepped by one call")
+    parser.add_argument("--threads", type=int, help="with --batch: also how many times as fast that number of threads is")
     parser.add_argument(
         "--against",
         choices=tuple(PEER_OF.values()),
-        help="a peer in the same run: openspiel for planners, pettingzoo with --envs, and with --foreign python, which is "
-        "gymcts, mcts-simple and OpenSpiel's MCTS in Python",
+        help="a peer in the same run: openspiel for planners, pettingzoo with --envs, pgx with --batch, and with --foreign "
+        "python, which is gymcts, mcts-simple and OpenSpiel's MCTS in Python",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object a line instead of a table")
     parser.set_defaults(run=_run)
@@ -60,7 +67,7 @@ def _run(arguments: argparse.Namespace) -> int:
         if arguments.against is not None:
             if arguments.kept or arguments.seats:
                 raise ValueError(f"--{'kept' if arguments.kept else 'seats'} has no peer")
-            what = "envs" if arguments.envs else "foreign" if arguments.foreign else "planners"
+            what = next((name for name in ("envs", "foreign", "batch") if getattr(arguments, name)), "planners")
             if arguments.against != PEER_OF[what]:
                 raise ValueError(f"the peer of {WORDS[what]} is {PEER_OF[what]}")
             needed += ["gymcts", "mcts-simple"] if arguments.foreign else [arguments.against]
@@ -77,6 +84,10 @@ def _run(arguments: argparse.Namespace) -> int:
         from ucd_planners.benchmarks import seats
 
         count, rows = len(seats.games()), seats.seat_rows()
+    elif arguments.batch:
+        from ucd_planners.benchmarks import batches
+
+        count, rows = len(registry.available()), batches.batch_rows(arguments.against, arguments.threads)
     elif arguments.kept:
         from ucd_planners.benchmarks import kept
 
@@ -104,6 +115,7 @@ def _measured(cases: list[Any], against: str | None, bench: Any, tell: Callable[
 
 def _cases(arguments: argparse.Namespace, bench: Any) -> list[Any]:
     """Returns the cases to measure. Raises ValueError or TypeError for arguments that are wrong or would have no effect."""
+    from ucd_envs.envs.batch import MOST_THREADS
     from ucd_envs.settings import integer
     from ucd_planners.planner import MOST_EDGES
 
@@ -113,16 +125,22 @@ def _cases(arguments: argparse.Namespace, bench: Any) -> list[Any]:
         raise ValueError("--kept measures planners: it goes without --envs and --foreign")
     if arguments.seats and (arguments.envs or arguments.foreign or arguments.kept):
         raise ValueError("--seats is a benchmark of its own: it goes without --envs, --foreign and --kept")
+    if arguments.batch and (arguments.envs or arguments.foreign or arguments.kept or arguments.seats):
+        raise ValueError("--batch is a benchmark of its own: it goes without --envs, --foreign, --kept and --seats")
+    if arguments.threads is not None:
+        if not arguments.batch:
+            raise ValueError("--threads goes with --batch")
+        integer("threads", arguments.threads, 2, MOST_THREADS)
     if arguments.kept:
         from ucd_planners.benchmarks import kept
     if arguments.game is None:
         if arguments.planner or arguments.playouts is not None:
             raise ValueError("--planner and --playouts go with --game")
-        if arguments.envs or arguments.foreign or arguments.seats:
+        if arguments.envs or arguments.foreign or arguments.seats or arguments.batch:
             return []
         return kept.cases() if arguments.kept else bench.suite()
-    if arguments.envs or arguments.seats:
-        which = "--envs" if arguments.envs else "--seats"
+    if arguments.envs or arguments.seats or arguments.batch:
+        which = "--envs" if arguments.envs else "--seats" if arguments.seats else "--batch"
         raise ValueError(f"{which} measures every game with its defaults: it goes without --game")
     if arguments.foreign:
         raise ValueError("--foreign measures environments that others wrote: it goes without --game")
@@ -151,6 +169,8 @@ def _show(rows: list[dict[str, Any]]) -> None:
         "fresh_per_s": "fresh/s",
         "bytes_per_playout": "bytes/playout",
         "steps_per_s": "steps/s",
+        "plies_per_s": "plies/s",
+        "scaling": f"times as fast with {rows[0].get('threads')} threads",
         "random_steps_per_s": "steps/s against random",
         "uct_steps_per_s": "against uct(playouts=20)",
         "clone_restore_us": "clone+restore us",
@@ -160,7 +180,8 @@ def _show(rows: list[dict[str, Any]]) -> None:
         titles = {"game": "environment", "copies": "copies"} | titles
         titles |= {"bare_per_s": "bare loop/s", "cost_percent": "cost in percent", "peer": "peer"}
         peer = "peer"
-    titles |= {"peer_playouts_per_s": f"{peer}/s", "peer_steps_per_s": f"{peer}/s", "ratio": "ratio"}
+    titles |= {"peer_playouts_per_s": f"{peer}/s", "peer_steps_per_s": f"{peer}/s", "peer_plies_per_s": f"{peer}/s"}
+    titles["ratio"] = "ratio"
     titles |= {"kept_edges": "edges, kept", "fresh_edges": "edges, fresh"}
 
     def cell(row: dict[str, Any], key: str) -> str:
