@@ -26,8 +26,7 @@ from ucd_envs.envs.wrappers import MoverViewWrapper
 from ucd_envs.rules import Rules
 
 SAME, NEXT, DISABLED = AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED
-CONFIGURATIONS = [registry.make_rules(name, **example) for name in registry.available() for example in registry.examples(name)]
-CHANCE = [rules for rules in map(registry.make_rules, registry.available()) if rules.has_chance]
+CONFIGURATIONS = [(name, example) for name in registry.available() for example in registry.examples(name)]
 
 
 def actions_of(masks: np.ndarray, rng: np.random.Generator, illegal: float = 0.0) -> np.ndarray:
@@ -75,10 +74,10 @@ def lockstep(rules: Rules, count: int, games: int, seed: int, illegal: float = 0
     return ended
 
 
-@pytest.mark.filterwarnings("ignore:.*")
-@pytest.mark.parametrize("rules", CONFIGURATIONS, ids=str)
-def test_a_batch_is_in_step_with_single_games(rules: Rules, capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("name", "settings"), CONFIGURATIONS, ids=str)
+def test_a_batch_is_in_step_with_single_games(name: str, settings: dict[str, Any]) -> None:
     """Every game of the registry with its options, some moves being illegal."""
+    rules = registry.make_rules(name, **settings)
     assert lockstep(rules, 4, 12, seed=5, illegal=0.02, most_steps=100) > 0 or rules.max_plies > 100
 
 
@@ -600,6 +599,7 @@ def test_a_faulty_game_is_told(kernels: dict[str, Any]) -> None:
 
 
 def test_a_game_that_is_over_before_its_first_move_is_refused() -> None:
-    rules = hash_game.listed({"start": (-1, [])})
+    over = [hash_game.Position(ply, -1, {}, [1, 0]) for ply in (0, 1)]
+    rules = hash_game.of_positions(over, 2, "over_v0", {})
     with pytest.raises(ValueError, match=r"is over before its first move: there is nothing to step\Z"):
         BatchEnv(rules, 2).reset(seed=1)

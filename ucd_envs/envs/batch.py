@@ -75,9 +75,7 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         copy: bool = True,
     ) -> None:
         if rules.live is not None:
-            raise ValueError(
-                f"a batch holds compiled games, but {rules.name} calls back into Python: use one environment a game"
-            )
+            raise ValueError(f"a batch holds compiled games, but {rules.name} calls back into Python")
         if illegal not in (FORFEIT, RAISE):
             raise ValueError(f"illegal must be {FORFEIT!r} or {RAISE!r}, not {shown(illegal)}")
         self.rules, self.illegal, self.copy = rules, illegal, boolean("copy", copy)
