@@ -74,8 +74,8 @@ def test_the_command_measures_a_game(capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--envs"], "--kept measures planners: it goes without --envs and --foreign"),
-        (["--foreign"], "--kept measures planners: it goes without --envs and --foreign"),
+        (["--envs"], "--envs and --kept are two benchmarks: one at a time"),
+        (["--foreign"], "--foreign and --kept are two benchmarks: one at a time"),
         (["--against", "openspiel"], "--kept has no peer"),
         (["--game", "hex", "--planner", "playout"], "--kept measures planners: 'playout' is none"),
     ],

@@ -144,7 +144,7 @@ def test_the_core_needs_the_core_dependencies_only() -> None:
     core = {"numpy", "numba", "llvmlite", "gymnasium", "pettingzoo", "ucd_envs", "ucd_planners"}
     extras = {"rich", "PIL", "pygame", "pyspiel", "scipy", "matplotlib", "networkx", "sgfmill", "lmdb"}
     extras |= {"statsmodels", "pandas", "optuna", "distributed", "ray", "sb3_contrib", "stable_baselines3", "torch"}
-    extras |= {"onnxruntime", "jinja2"}
+    extras |= {"onnxruntime", "jinja2", "pgx", "jax"}
     for path in SOURCES:
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, (ast.Import, ast.ImportFrom)):

@@ -41,7 +41,7 @@ def test_a_row_has_the_rate_outside_of_the_evaluator(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--puct", "--envs"], "--puct is a benchmark of its own"),
+        (["--puct", "--envs"], "--envs and --puct are two benchmarks: one at a time"),
         (["--puct", "--game", "hex"], "it goes without --game"),
         (["--puct", "--against", "openspiel"], "the peer of searches with an evaluator is torch"),
         (["--puct", "--playouts", "5"], "--planner and --playouts go with --game"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ucd_envs.checks import check
 from ucd_envs.envs.aec import make, module_of
+from ucd_envs.envs.batch import BatchEnv, batch
 from ucd_envs.grouped import MoveGroups, grouped
 from ucd_envs.interface import Grouping
 from ucd_envs.registry import OWN_GAMES, available, make_rules, register
@@ -15,7 +16,20 @@ from ucd_envs.rules import Rules, State
 if TYPE_CHECKING:
     from ucd_envs.foreign import openspiel as openspiel
 
-__all__ = ["Grouping", "MoveGroups", "Rules", "State", "available", "check", "grouped", "make", "make_rules", "register"]
+__all__ = [
+    "BatchEnv",
+    "Grouping",
+    "MoveGroups",
+    "Rules",
+    "State",
+    "available",
+    "batch",
+    "check",
+    "grouped",
+    "make",
+    "make_rules",
+    "register",
+]
 
 __version__ = importlib.metadata.version("ucd-planners")
 

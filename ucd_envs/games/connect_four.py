@@ -135,13 +135,16 @@ def observe(config, state, player, planes):
     """Writes own stones and the other's stones, the top row first."""
     c = fields(config, CONFIG)
     s = fields(state, STATE)
-    at = 0
-    for line in range(c.rows):
-        for column in range(c.columns):
-            shift = column * (c.rows + ONE) + c.rows - ONE - line
-            planes[at] = (s.stones[player] >> shift) & ONE
-            planes[at + 1] = (s.stones[1 - player] >> shift) & ONE
-            at += 2
+    # Planes could lie anywhere, so that what the loop needs of the records is read before it.
+    rows, columns, own, other = c.rows, c.columns, s.stones[player], s.stones[1 - player]
+    at = np.uint64(0)
+    for line in range(rows):
+        shift = rows - ONE - line
+        for _ in range(columns):
+            planes[at] = (own >> shift) & ONE
+            planes[at + ONE] = (other >> shift) & ONE
+            shift += rows + ONE
+            at += ONE + ONE
 
 
 @kernel(VALIDATE)

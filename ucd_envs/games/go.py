@@ -219,14 +219,16 @@ def playout_action(config, state, rng):
 def observe(config, state, player, planes):
     """Writes own stones, the other's, ones for Black, the ko point, and ones after a pass."""
     c, s = fields(config, CONFIG), fields(state, STATE)
-    for action in range(c.rows * c.columns):
-        p = c.point[action]
-        at = 5 * action
-        planes[at] = s.colour[p] == player + 1
-        planes[at + 1] = s.colour[p] == 2 - player
-        planes[at + 2] = 1 - player
-        planes[at + 3] = chains.in_ko(s, np.uint64(p), s.player)
-        planes[at + 4] = s.passes > 0
+    own, other, black, passed = player + 1, 2 - player, 1 - player, s.passes > 0
+    at = U0
+    for action in range(np.uint64(c.rows * c.columns)):
+        p = np.uint64(c.point[action])
+        planes[at] = s.colour[p] == own
+        planes[at + U1] = s.colour[p] == other
+        planes[at + U2] = black
+        planes[at + U3] = chains.in_ko(s, p, s.player)
+        planes[at + U3 + U1] = passed
+        at += U3 + U2
 
 
 @kernel(LEGAL_ACTIONS)

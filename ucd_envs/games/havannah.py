@@ -219,14 +219,16 @@ def observe(config, state, player, planes):
     """Writes own stones, the other's, ones on the cells of the board, and, with the swap rule, ones while a swap is legal."""
     c, s = fields(config, CONFIG), fields(state, STATE)
     depth = 4 if c.swap else 3
-    for at in range(planes.size):
-        planes[at] = 0
-    for cell in range(c.cells):
+    for i in range(planes.size):
+        planes[i] = 0
+    # Planes could lie anywhere, so that what the loop needs of the records is read before it.
+    side, cells, own, other = np.uint64(c.side), np.uint64(c.cells), np.uint64(player), np.uint64(1 - player)
+    for cell in range(cells):
         row, column = split(c, np.uint64(c.point[cell]))
-        at = ((np.int64(row) - 1) * c.side + np.int64(column) - 1) * depth
-        planes[at] = (s.stones[player, row] >> np.uint32(column)) & U1
-        planes[at + 1] = (s.stones[1 - player, row] >> np.uint32(column)) & U1
-        planes[at + 2] = 1
+        at = ((row - U1) * side + column - U1) * np.uint64(depth)
+        planes[at] = (s.stones[own, row] >> np.uint32(column)) & ONE
+        planes[at + U1] = (s.stones[other, row] >> np.uint32(column)) & ONE
+        planes[at + U2] = 1
     swap = s.player == player and may_swap(c, s)
     for at in range(3, planes.size if c.swap else 0, depth):
         planes[at] = swap

@@ -54,7 +54,7 @@ SIDE = 19
 """Longest side of a board."""
 ONE = np.uint32(1)
 ROW = np.dtype(np.uint32)
-U1, U2, U32, U45, U64 = (np.uint64(n) for n in (1, 2, 32, 64 - SIDE, 64))
+U1, U2, U3, U32, U45, U64 = (np.uint64(n) for n in (1, 2, 3, 32, 64 - SIDE, 64))
 
 CONFIG = record(
     *((name, np.int32) for name in ("rows", "columns", "swap", "first", "stones")),
@@ -213,18 +213,19 @@ def playout_action(config, state, rng):
 def observe(config, state, player, planes):
     """Writes own stones, the other's, ones for player 0, and, with the swap rule, ones while a swap is legal."""
     c, s = fields(config, CONFIG), fields(state, STATE)
-    depth = 4 if c.swap else 3
-    swap = may_swap(c, s)
-    for row in range(c.rows):
-        for column in range(c.columns):
-            first = (s.stones[0, row] >> np.uint32(column)) & ONE
-            second = (s.stones[1, column] >> np.uint32(row)) & ONE
-            at = (row * c.columns + column) * depth
-            planes[at] = first if player == 0 else second
-            planes[at + 1] = second if player == 0 else first
-            planes[at + 2] = 1 - player
-            if c.swap:
-                planes[at + 3] = swap
+    # Planes could lie anywhere, so that what a loop needs of the records is read before it.
+    rows, columns, depth = np.uint32(c.rows), np.uint32(c.columns), np.uint64(4 if c.swap else 3)
+    swap, first, at = may_swap(c, s), np.int8(1 - player), np.uint64(0)
+    own, other = np.uint64(player), np.uint64(1 - player)
+    for row in range(rows):
+        stones = s.stones[0, row]
+        for column in range(columns):
+            planes[at + own] = (stones >> column) & ONE
+            planes[at + other] = (s.stones[1, column] >> row) & ONE
+            planes[at + U2] = first
+            if depth > U3:
+                planes[at + U3] = swap
+            at += depth
 
 
 @kernel(VALIDATE)

@@ -208,6 +208,7 @@ PEERS = {
     "gymcts": ("gymcts", "gymcts"),
     "mcts-simple": ("mcts_simple", "mcts-simple"),
     "torch": ("torch", "ucd-planners[torch]"),
+    "pgx": ("pgx", "pgx"),
 }
 """Other programs: the module to import, and the extra that installs it."""
 

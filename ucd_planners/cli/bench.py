@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ucd_envs import registry
 from ucd_planners.cli.console import progress, rich, table, usage
 
-PEER_OF = {"planners": "openspiel", "envs": "pettingzoo", "foreign": "python", "puct": "torch"}
-"""Peer of each benchmark."""
-WORDS = {"planners": "planners", "envs": "environments", "foreign": "planners in environments of others"}
-WORDS["puct"] = "searches with an evaluator"
+class Kind(NamedTuple):
+    """A benchmark."""
+
+    words: str
+    """What it measures."""
+    peer: str | None = None
+    """What may be measured in the same run, if there is anything."""
+    no_game: str = ""
+    """Why it goes without --game; empty where it goes with it."""
+
+
+EVERY = "measures every game with its defaults"
+KINDS = {
+    "planners": Kind("planners", "openspiel"),
+    "envs": Kind("environments", "pettingzoo", EVERY),
+    "foreign": Kind("planners in environments of others", "python", "measures environments that others wrote"),
+    "kept": Kind("planners that keep their graph"),
+    "seats": Kind("steps of a learner", None, EVERY),
+    "batch": Kind("batches of games", "pgx", EVERY),
+    "puct": Kind("searches with an evaluator", "torch", "measures Hex of two sizes"),
+    "selfplay": Kind("self-play"),
+}
+"""Benchmarks by their options; without one, planners are measured."""
 
 
 def add(commands: Any) -> None:
@@ -40,6 +60,8 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--seats", action="store_true", help="steps of a learner in one seat against a random player and a planner"
     )
+    parser.add_argument("--batch", action="store_true", help="plies of 1,024 games at once, stepped by one call")
+    parser.add_argument("--threads", type=int, help="with --batch: also how many times as fast that number of threads is")
     parser.add_argument(
         "--puct",
         action="store_true",
@@ -52,9 +74,9 @@ def add(commands: Any) -> None:
     )
     parser.add_argument(
         "--against",
-        choices=tuple(PEER_OF.values()),
-        help="a peer in the same run: openspiel for planners, pettingzoo with --envs, with --foreign python, which is "
-        "gymcts, mcts-simple and OpenSpiel's MCTS in Python, and with --puct torch, a network alone",
+        choices=tuple(kind.peer for kind in KINDS.values() if kind.peer),
+        help="a peer in the same run: openspiel for planners, pettingzoo with --envs, pgx with --batch, with --foreign "
+        "python, which is gymcts, mcts-simple and OpenSpiel's MCTS in Python, and with --puct torch, a network alone",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object a line instead of a table")
     parser.set_defaults(run=_run)
@@ -69,12 +91,11 @@ def _run(arguments: argparse.Namespace) -> int:
         cases = _cases(arguments, bench)
         needed = ["pettingzoo", "openspiel"] if arguments.foreign else []
         if arguments.against is not None:
-            for name in ("kept", "seats", "selfplay"):
-                if getattr(arguments, name):
-                    raise ValueError(f"--{name} has no peer")
-            what = next((name for name in ("envs", "foreign", "puct") if getattr(arguments, name)), "planners")
-            if arguments.against != PEER_OF[what]:
-                raise ValueError(f"the peer of {WORDS[what]} is {PEER_OF[what]}")
+            name = _name(arguments)
+            if KINDS[name].peer is None:
+                raise ValueError(f"--{name} has no peer")
+            if arguments.against != KINDS[name].peer:
+                raise ValueError(f"the peer of {KINDS[name].words} is {KINDS[name].peer}")
             needed += ["gymcts", "mcts-simple"] if arguments.foreign else [arguments.against]
         for program in needed:
             bench.find_peer(program)
@@ -93,6 +114,10 @@ def _run(arguments: argparse.Namespace) -> int:
         from ucd_planners.benchmarks import seats
 
         count, rows = len(seats.games()), seats.seat_rows()
+    elif arguments.batch:
+        from ucd_planners.benchmarks import batches
+
+        count, rows = len(registry.available()), batches.batch_rows(arguments.against, arguments.threads)
     elif arguments.kept:
         from ucd_planners.benchmarks import kept
 
@@ -115,6 +140,14 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _name(arguments: argparse.Namespace) -> str:
+    """Returns the benchmark that is asked for. Raises ValueError for two of them."""
+    asked = [name for name in KINDS if getattr(arguments, name, False)]
+    if len(asked) > 1:
+        raise ValueError(f"--{asked[0]} and --{asked[1]} are two benchmarks: one at a time")
+    return asked[0] if asked else "planners"
+
+
 def _measured(cases: list[Any], against: str | None, bench: Any, tell: Callable[[str], None]) -> Iterator[dict[str, Any]]:
     """Returns the row of each case, and tells of the case before, since its kernels may have to be compiled."""
     for case in cases:
@@ -124,43 +157,32 @@ def _measured(cases: list[Any], against: str | None, bench: Any, tell: Callable[
 
 def _cases(arguments: argparse.Namespace, bench: Any) -> list[Any]:
     """Returns the cases to measure. Raises ValueError or TypeError for arguments that are wrong or would have no effect."""
+    from ucd_envs.envs.batch import MOST_THREADS
     from ucd_envs.settings import integer
     from ucd_planners.planner import MOST_EDGES
 
-    if arguments.envs and arguments.foreign:
-        raise ValueError("--envs and --foreign are two benchmarks: one at a time")
-    if arguments.kept and (arguments.envs or arguments.foreign):
-        raise ValueError("--kept measures planners: it goes without --envs and --foreign")
-    if arguments.seats and (arguments.envs or arguments.foreign or arguments.kept):
-        raise ValueError("--seats is a benchmark of its own: it goes without --envs, --foreign and --kept")
-    if arguments.puct and (arguments.envs or arguments.foreign or arguments.kept or arguments.seats):
-        raise ValueError("--puct is a benchmark of its own: it goes without --envs, --foreign, --kept and --seats")
-    if arguments.selfplay and any(getattr(arguments, name) for name in ("envs", "foreign", "kept", "seats", "puct")):
-        raise ValueError("--selfplay is a benchmark of its own: it goes without --envs, --foreign, --kept, --seats and --puct")
-    if arguments.kept:
-        from ucd_planners.benchmarks import kept
-    if arguments.selfplay:
-        from ucd_planners.benchmarks import selfplay
+    name = _name(arguments)
+    if arguments.threads is not None:
+        if name != "batch":
+            raise ValueError("--threads goes with --batch")
+        integer("threads", arguments.threads, 2, MOST_THREADS)
+    if arguments.game is None and (arguments.planner or arguments.playouts is not None):
+        raise ValueError("--planner and --playouts go with --game")
+    if KINDS[name].no_game:
+        if arguments.game is not None:
+            raise ValueError(f"--{name} {KINDS[name].no_game}: it goes without --game")
+        return []
+    own: Any = bench
+    if name != "planners":
+        own = importlib.import_module(f"ucd_planners.benchmarks.{name}")
     if arguments.game is None:
-        if arguments.planner or arguments.playouts is not None:
-            raise ValueError("--planner and --playouts go with --game")
-        if arguments.envs or arguments.foreign or arguments.seats or arguments.puct:
-            return []
-        return kept.cases() if arguments.kept else selfplay.cases() if arguments.selfplay else bench.suite()
-    if arguments.envs or arguments.seats:
-        which = "--envs" if arguments.envs else "--seats"
-        raise ValueError(f"{which} measures every game with its defaults: it goes without --game")
-    if arguments.puct:
-        raise ValueError("--puct measures Hex of two sizes: it goes without --game")
-    if arguments.foreign:
-        raise ValueError("--foreign measures environments that others wrote: it goes without --game")
+        return bench.suite() if name == "planners" else own.cases()
     rules = registry.make_rules(arguments.game, **arguments.settings)
     usual, planners = 10_000, [bench.PLAYOUT, "uct(c=0.3)", bench.ucd_text("1,0,1")]
-    if arguments.kept or arguments.selfplay:
-        own: Any = kept if arguments.kept else selfplay
+    if name != "planners":
         usual, planners = own.PLAYOUTS, list(own.PLANNERS)
         if bench.PLAYOUT in (arguments.planner or ()):
-            raise ValueError(f"--{'kept' if arguments.kept else 'selfplay'} measures planners: {bench.PLAYOUT!r} is none")
+            raise ValueError(f"--{name} measures planners: {bench.PLAYOUT!r} is none")
     playouts = integer("playouts", usual if arguments.playouts is None else arguments.playouts, 1, MOST_EDGES)
     cases = []
     for planner in arguments.planner or planners:
@@ -182,6 +204,8 @@ def _show(rows: list[dict[str, Any]]) -> None:
         "fresh_per_s": "fresh/s",
         "bytes_per_playout": "bytes/playout",
         "steps_per_s": "steps/s",
+        "plies_per_s": "plies/s",
+        "scaling": f"times as fast with {rows[0].get('threads')} threads",
         "random_steps_per_s": "steps/s against random",
         "uct_steps_per_s": "against uct(playouts=20)",
         "clone_restore_us": "clone+restore us",
@@ -196,7 +220,8 @@ def _show(rows: list[dict[str, Any]]) -> None:
         titles = {"game": "environment", "copies": "copies"} | titles
         titles |= {"bare_per_s": "bare loop/s", "cost_percent": "cost in percent", "peer": "peer"}
         peer = "peer"
-    titles |= {"peer_playouts_per_s": f"{peer}/s", "peer_steps_per_s": f"{peer}/s", "ratio": "ratio"}
+    titles |= {"peer_playouts_per_s": f"{peer}/s", "peer_steps_per_s": f"{peer}/s", "peer_plies_per_s": f"{peer}/s"}
+    titles["ratio"] = "ratio"
     titles |= {"kept_edges": "edges, kept", "fresh_edges": "edges, fresh"}
 
     def cell(row: dict[str, Any], key: str) -> str:
