@@ -47,9 +47,10 @@ class Forest:
         suffixes = [tuple(moves[-length:]) for length in range(1, len(moves) + 1)]
         return [suffix for suffix in reversed(suffixes) if suffix in self.last]
 
-    def replies(self, moves: Sequence[Move], player: int, playable: set[int]) -> dict[int, Fraction]:
-        """What soft-UCT may suggest, with its mean: the playable replies of the longest context that has one."""
-        for context in self.matching(moves):
+    def replies(self, moves: Sequence[Move], player: int, playable: set[int], shorter: bool = True) -> dict[int, Fraction]:
+        """What soft-UCT may suggest, with its mean: the playable replies of the longest context that has one, or without
+        shorter ones of the longest context."""
+        for context in self.matching(moves)[: None if shorter else 1]:
             found = {action: self.patterns.get((context, (player, action))) for action in playable}
             if any(found.values()):
                 return {action: pattern[1] / pattern[0] for action, pattern in found.items() if pattern}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import hash_game
@@ -25,6 +26,7 @@ from ucd_planners.selection.rave import RAVE
 from ucd_planners.selection.ucd import UCD
 
 UCT = UCD(c=0.3, table=False)
+FALLBACKS = {"fallback": ("shorter", "default"), "total": ("all", "legal")}
 THREE = "three players"
 """A synthetic game in which a player may move several times in a row."""
 
@@ -75,14 +77,22 @@ def assert_weighed(block: np.ndarray, b: float, most: float) -> None:
     assert most == block["weight"].max()
 
 
-@pytest.mark.parametrize("choice", ["soft_uct", "last_reply"])
+OPTIONS = [
+    *({"choice": choice} for choice in ("soft_uct", "last_reply")),
+    *({"accept": "estimate", "fallback": fallback, "total": total} for fallback, total in product(*FALLBACKS.values())),
+    {"total": "legal"},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize(("game", "settings"), [*GAMES, (THREE, {})])
 @pytest.mark.sweep(2)
-def test_patterns_are_those_of_a_dictionary(game: str, settings: dict[str, Any], choice: str) -> None:
+def test_patterns_are_those_of_a_dictionary(game: str, settings: dict[str, Any], options: dict[str, str]) -> None:
     """While memory grows; with prob = 1 a playout's move is one that the dictionaries allow: the last reply if it is playable;
     with soft-UCT a reply where all have always won, and any move where one may be rejected.
     """
-    search, known, spoken = Search(start_of(game, settings), UCT, 1, policies=BHRF(1.0, choice)), Forest(), 0
+    policy, choice = BHRF(1.0, **options), options.get("choice", "soft_uct")  # type: ignore[arg-type]
+    search, known, spoken = Search(start_of(game, settings), UCT, 1, policies=policy), Forest(), 0
     for number in range(400):
         simulation = search.simulation()
         for place in range(max(simulation.descent, 1), len(simulation.moves)):
@@ -95,7 +105,7 @@ def test_patterns_are_those_of_a_dictionary(game: str, settings: dict[str, Any],
                 assert reply is None or action == reply
                 spoken += reply is not None
             else:
-                replies = known.replies(before, state.player, playable)
+                replies = known.replies(before, state.player, playable, policy.fallback == "shorter")
                 certain = len(replies) > 0 and all(mean == 1 for mean in replies.values())
                 assert action in replies or not certain
                 spoken += certain
@@ -172,25 +182,33 @@ REPLIES = {1: (6, 3), 2: (4, 3), 3: (2, 1), 5: (1, 1), 6: (3, 0)}
 """Of player 1 to action 4 in tic-tac-toe: simulations and payoffs in sum."""
 
 
+@pytest.mark.parametrize("total", ["all", "legal"])
+@pytest.mark.parametrize("accept", ["mean", "estimate"])
 @pytest.mark.parametrize("b", [0.0, 0.7, 2.0])
-def test_replies_are_drawn_by_soft_uct_and_accepted_by_their_mean(b: float) -> None:
-    """Of playable replies only: 6 was taken, and 16 simulations count for the logarithm [BHRF eq. 1]."""
+def test_replies_are_drawn_by_soft_uct_and_accepted_by_their_mean_or_estimate(b: float, accept: str, total: str) -> None:
+    """Of playable replies only: 6 was taken; 16 simulations count for the logarithm [BHRF eq. 1], or the 13 of the others."""
     rules = ucd_envs.make_rules("tic_tac_toe")
     descents = [
         ([(0, 4), (1, reply)], [1.0 - paid, paid])
         for reply, (count, won) in REPLIES.items()
         for paid in [1.0] * won + [0.0] * (count - won)
     ]
-    policy = BHRF(b=b)
+    policy = BHRF(b=b, accept=accept, total=total)
     memory, number = taught(policy, rules, descents), 20_000
     state = rules.initial_state().after(6).after(7).after(4)
     weights = {
-        reply: won / count + b * math.sqrt(math.log(16) / count) for reply, (count, won) in REPLIES.items() if reply != 6
+        reply: won / count + b * math.sqrt(math.log(16 if total == "all" else 13) / count)
+        for reply, (count, won) in REPLIES.items()
+        if reply != 6
     }
-    total = sum(weights.values())
-    shares = {reply: weight / total * REPLIES[reply][1] / REPLIES[reply][0] for reply, weight in weights.items()}
+    whole = sum(weights.values())
+    accepted = {
+        reply: REPLIES[reply][1] / REPLIES[reply][0] if accept == "mean" else min(weight, 1.0)
+        for reply, weight in weights.items()
+    }
+    shares = {reply: weight / whole * accepted[reply] for reply, weight in weights.items()}
     counts = suggestions(policy, memory, state, [(0, 6), (1, 7), (0, 4)], number)
-    expected = {**shares, -1: 1 - sum(shares.values())}
+    expected = {move: share for move, share in {**shares, -1: 1 - sum(shares.values())}.items() if share > 1e-9}
     assert set(counts) == set(expected)
     assert chisquare([counts[move] for move in expected], [number * share for share in expected.values()]).pvalue > 1e-4
 
@@ -200,9 +218,10 @@ def test_the_longest_context_with_a_playable_reply_speaks() -> None:
     rules = ucd_envs.make_rules("tic_tac_toe")
     wins = [([(0, 4), (1, 2)], [0.0, 1.0]), *[([(1, 8), (0, 4), (1, 0)], [0.0, 1.0])] * 2]
     soft, last = BHRF(b=0.0), BHRF(choice="last_reply")
+    defaults = [BHRF(b=0.0, fallback="default", total=total) for total in FALLBACKS["total"]]
     start = rules.initial_state()
     free, taken = start.after(7).after(8).after(4), start.after(0).after(8).after(4)
-    for policy, expected in ((soft, ({0}, {2})), (last, ({0}, {-1}))):
+    for policy, expected in ((soft, ({0}, {2})), *((policy, ({0}, {-1})) for policy in (last, *defaults))):
         memory = taught(policy, rules, wins)
         for state, first, found in zip((free, taken), (7, 0), expected, strict=True):
             assert set(suggestions(policy, memory, state, [(0, first), (1, 8), (0, 4)], 200)) == found
@@ -342,6 +361,10 @@ def test_workers_learn_apart() -> None:
         ({"prob": 1.5}, "prob must be a number from 0 to 1, not 1.5"),
         ({"prob": "1"}, "prob must be a number, not '1'"),
         ({"choice": "best"}, "choice must be one of soft_uct, last_reply, not 'best'"),
+        ({"accept": "weight"}, "accept must be one of mean, estimate, not 'weight'"),
+        ({"fallback": None}, "fallback must be one of shorter, default, not None"),
+        ({"total": 1}, "total must be one of all, legal, not 1"),
+        ({"choice": "last_reply", "fallback": "default"}, 'fallback goes with choice="soft_uct" only'),
         ({"b": -0.1}, "b must be a number from 0 to 1000000, not -0.1"),
         ({"b": math.nan}, "b must be a number from 0 to 1000000, not nan"),
         ({"b": math.inf}, "b must be a number from 0 to 1000000, not inf"),

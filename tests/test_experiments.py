@@ -27,8 +27,9 @@ from ucd_planners.experiments import MODULES, bhrf, cmc, experiment_named, nogo,
 from ucd_planners.experiments.experiment import Report, Row, Setting, contests, measured, replaceable, reproduce, write_rows
 from ucd_planners.intervals import wilson
 from ucd_planners.notation import parse, planner_from
-from ucd_planners.playouts import BHRF, GoExpert, GoInitial
+from ucd_planners.playouts import BHRF, CMC, GoExpert, GoInitial
 from ucd_planners.selection.rave import RAVE
+from ucd_planners.selection.ucd import UCD
 
 HEX = experiment_named("ucd-hex")
 
@@ -58,6 +59,10 @@ def test_an_experiment_has_its_name(name: str) -> None:
         ("cmc", 400, 3 * 16),
         ("cmc-hex", 400, 2 * 16),
         ("cmc-go", 400, 2 * 16),
+        ("cmc-over", 400, 2 * 3 * 16),
+        ("cmc-details", 1000, 3 * 2 * 5),
+        ("cmc-zero", 4000, 3),
+        ("bhrf-readings", 400, 2 * 2 * 2),
         ("bhrf", 200, 2 * 6 * 6),
         ("bhrf-playouts", 200, 10),
         ("bhrf-epsilon", 200, 2 * 2 * 7),
@@ -133,6 +138,35 @@ def test_the_planners_of_cmc_have_the_labels_parameters(name: str) -> None:
     assert points == {(prob, "0") for prob in percents} | {
         (prob, b) for prob in ("35", "75") for b in ("0", "20", "40", "60", "80", "100")
     }
+
+
+def test_the_planners_of_cmc_over_other_programs_have_the_labels_parameters() -> None:
+    """The opponent is the same program without the policy."""
+    programs = {"UCT": UCD(c=0.3, table=False), "UCT, c = sqrt 2": UCD(c=sqrt(2), table=False), "RAVE": RAVE(revisit=0)}
+    details = {
+        "ours": CMC(),
+        "tiles of both players": CMC(tiles="shared"),
+        "pairs in any order": CMC(pairs="any"),
+        "b from the playout": CMC(context="playout"),
+        "all three": CMC(tiles="shared", pairs="any", context="playout"),
+    }
+    for name in ("cmc-over", "cmc-details", "cmc-zero"):
+        for setting in experiment_named(name).settings(2, 0):
+            one, two = (planner_from(text, **setting.match.budget) for text in (setting.match.a, setting.match.b))
+            labels = {"over": "UCT", "prob": "0", "B": "0", **setting.labels}
+            assert one.selection == two.selection == programs[labels["over"]]
+            expected = CMC(int(labels["prob"]) / 100, int(labels["B"]) / 100)
+            assert one.policies == (details[labels["detail"]] if name == "cmc-details" else expected,)
+            assert two.policies == ()
+            assert (setting.match.settings, setting.match.budget) == ({"base": int(labels["base"])}, {"playouts": 1000})
+
+
+def test_the_planners_of_both_readings_of_bhrf_have_the_labels_parameters() -> None:
+    for setting in experiment_named("bhrf-readings").settings(2, 0):
+        one, two = (planner_from(text, **setting.match.budget) for text in (setting.match.a, setting.match.b))
+        assert one.policies == (BHRF(accept=setting.labels["accept"], fallback=setting.labels["fallback"]),)
+        assert (two.policies, one.selection, one.initial) == ((), two.selection, two.initial)
+        assert (setting.paper is not None) == (tuple(setting.labels.values()) == ("10k", "estimate", "default"))
 
 
 @pytest.mark.parametrize("name", ["bhrf", "bhrf-playouts", "bhrf-epsilon"])
@@ -501,12 +535,13 @@ def test_a_table_gives_way_to_one_with_as_many_games_in_each_row(old: str | None
 
 
 KEPT = Path(__file__).parent.parent / "docs" / "results"
-PARTIAL = tuple(bhrf.EXPERIMENTS)
+CMC_TABLES = ("cmc", "cmc-hex", "cmc-go")
+PARTIAL = ("bhrf", "bhrf-playouts", "bhrf-epsilon")
 """Experiments of which a part is kept, which the same command goes on from."""
 WHOLE = (
     *ucd.EXPERIMENTS,
     *ucd_go.EXPERIMENTS,
-    *cmc.EXPERIMENTS,
+    *CMC_TABLES,
     "ucd-ggp",
     "ucd-ggp-best",
     "playouts-equivalent",
@@ -571,8 +606,8 @@ def test_the_kept_results_of_leftright_are_as_in_the_paper() -> None:
             },
             30,
         ),
-        ("cmc", tuple(cmc.EXPERIMENTS), {"0.3", "54.0", "56.0", "94.0"}, 18),
-        ("bhrf", tuple(bhrf.EXPERIMENTS), {"1.7", "2.3", "7.5", "0.1"}, 8),
+        ("cmc", CMC_TABLES, {"0.3", "54.0", "56.0", "94.0"}, 18),
+        ("bhrf", PARTIAL, {"1.7", "2.3", "7.5", "0.1"}, 8),
         (
             "nogo",
             tuple(nogo.EXPERIMENTS),

@@ -79,25 +79,34 @@ def policy_moves(state: State) -> list[int]:
 class Tiles(dict[Tile, list[Fraction]]):
     """CMC's table: of every pair of a player's moves the number of simulations and the payoffs in sum."""
 
+    policy = CMC()
+
     def add(self, simulation: Simulation) -> None:
         """Adds the pairs of a playout."""
         playout = simulation.moves[simulation.descent :]
         for later, (player, second) in enumerate(playout):
             for other, first in playout[:later]:
                 if other == player:
-                    tile = self.setdefault((player, first, second), [Fraction(0), Fraction(0)])
-                    tile[0] += 1
-                    tile[1] += Fraction(simulation.payoffs[player])
+                    both = {(first, second), (second, first)} if self.policy.pairs == "any" else {(first, second)}
+                    for pair in both:
+                        tile = self.setdefault((self.owner(player), *pair), [Fraction(0), Fraction(0)])
+                        tile[0] += 1
+                        tile[1] += Fraction(simulation.payoffs[player])
+
+    def owner(self, player: int) -> int:
+        """The player whose tiles a player uses."""
+        return player if self.policy.tiles == "own" else 0
 
     def best(self, simulation: Simulation, place: int, threshold: Fraction) -> list[int]:
         """The moves with the largest value above the threshold at a place of a simulation; empty where no tile speaks."""
         state = simulation.states[place]
-        own = [action for player, action in simulation.moves[:place] if player == state.player]
+        first = simulation.descent if self.policy.context == "playout" else 0
+        own = [action for player, action in simulation.moves[first:place] if player == state.player]
         if not own:
             return []
         values = {}
         for action in policy_moves(state):
-            count, paid = self.get((state.player, own[-1], action), (Fraction(0), Fraction(0)))
+            count, paid = self.get((self.owner(state.player), own[-1], action), (Fraction(0), Fraction(0)))
             if count and paid / count > threshold:
                 values[action] = paid / count
         return [action for action, value in values.items() if value == max(values.values())]
@@ -132,6 +141,43 @@ def test_tiles_are_those_of_a_dictionary(game: str, settings: dict[str, Any], ad
         tiles.add(simulation)
     assert spoken > 100
     assert table(search) == tiles
+
+
+@pytest.mark.parametrize(("game", "settings"), [GAMES[0], GAMES[3], GAMES[6]])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"tiles": "shared"},
+        {"pairs": "any"},
+        {"context": "playout"},
+        {"tiles": "shared", "pairs": "any", "context": "playout"},
+    ],
+    ids=str,
+)
+def test_details_that_the_paper_leaves_open_are_those_of_a_dictionary(
+    game: str, settings: dict[str, Any], options: dict[str, str]
+) -> None:
+    """One table for all players, pairs in any order, and a player's first move of a playout left to the game."""
+    policy = CMC(1.0, **options)  # type: ignore[arg-type]
+    search = Search(ucd_envs.make_rules(game, **settings).initial_state(), UCD(c=0.3, table=False), 1, policies=policy)
+    tiles, spoken = Tiles(), 0
+    tiles.policy = policy
+    for _ in range(200):
+        simulation = search.simulation()
+        for place in range(simulation.descent, len(simulation.moves)):
+            best = tiles.best(simulation, place, Fraction(0))
+            assert simulation.moves[place][1] in (best or policy_moves(simulation.states[place]))
+            spoken += bool(best)
+        tiles.add(simulation)
+    assert spoken > 100
+    assert table(search) == tiles
+
+
+@pytest.mark.parametrize("name", ["tiles", "pairs", "context"])
+@pytest.mark.parametrize("value", ["both", None, 1])
+def test_a_choice_of_cmc_is_one_of_two(name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=f"^{name} must be one of .*, .*, not {value!r}$"):
+        CMC(**{name: value})
 
 
 @pytest.mark.parametrize("threshold", ["0.5", "0.6", "1"])
@@ -386,7 +432,7 @@ def test_initial_statistics_can_be_written(text: str, initial: Any) -> None:
         ("uct(initial='go_initial go_initial')", "a planner has one kind of initial statistics, not 'go_initial go_initial'"),
         ("uct(initial='go_initial(far=1)')", f"go_initial has no parameter 'far': expected one of {', '.join(STRENGTHS)}"),
         ("uct(policies='pool_rave')", f"PoolRAVE needs a selection that keeps RAVE values, such as RAVE(), not {UCT}"),
-        ("uct(policies='cmc(b=1)')", "cmc has no parameter 'b': expected one of prob, threshold"),
+        ("uct(policies='cmc(b=1)')", "cmc has no parameter 'b': expected one of prob, threshold, tiles, pairs, context"),
         (
             "uct(policies='cmc(prob=0.1')",
             "policies 'cmc(prob=0.1' do not parse: expected name(key=value, ...), such as cmc(prob=0.5)",

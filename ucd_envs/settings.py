@@ -49,6 +49,13 @@ def real(name: str, value: Any) -> float:
         raise ValueError(f"{name} must be a number that a float can hold") from None
 
 
+def one_of(name: str, value: Any, choices: Sequence[str]) -> str:
+    """Returns a parameter that is one of some words. Raises ValueError with one sentence for anything else."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, not {shown(value)}")
+    return value
+
+
 def cell_name(cell: int, columns: int) -> str:
     """Returns the name of cell row * columns + column, such as "b2"."""
     return f"{chr(ord('a') + cell % columns)}{cell // columns + 1}"

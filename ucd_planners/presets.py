@@ -212,7 +212,7 @@ def noise_from(noise: Any) -> Any:
 @preset
 def cmc(prob: float = 0.35, threshold: float = 0.0, c: float = 0.3, **options: Unpack[PlannerOptions]) -> Planner:
     """UCT in a tree with contextual Monte Carlo [CMC], by default as in the best point of its Figure 3. Other policies
-    follow it."""
+    follow it. CMC's other options are those of the policy, as in uct(policies="cmc(tiles=shared)")."""
     options["policies"] = (CMC(prob, threshold), *listed(options.get("policies", ())))
     return Planner(UCD(c=c, table=False), name="cmc", **options)
 

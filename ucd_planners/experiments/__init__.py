@@ -17,8 +17,8 @@ MODULES = {
     **dict.fromkeys(("childs-trees", "childs-trees-whole"), "childs_trees"),
     "childs-go": "childs_go",
     **dict.fromkeys(("nogo", "nogo-knowledge"), "nogo"),
-    **dict.fromkeys(("cmc", "cmc-hex", "cmc-go"), "cmc"),
-    **dict.fromkeys(("bhrf", "bhrf-playouts", "bhrf-epsilon"), "bhrf"),
+    **dict.fromkeys(("cmc", "cmc-hex", "cmc-go", "cmc-over", "cmc-details", "cmc-zero"), "cmc"),
+    **dict.fromkeys(("bhrf", "bhrf-playouts", "bhrf-epsilon", "bhrf-readings"), "bhrf"),
 }
 """Module of every experiment, imported on first use of the experiment."""
 

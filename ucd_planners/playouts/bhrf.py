@@ -7,10 +7,13 @@ more simulation and the payoff of the reply's player. The first unknown pattern 
 In a playout the policy is asked with probability `prob`. It uses the longest context that matches the last moves and has a
 playable reply [BHRF Algorithms 1-4]. Playable is what the game's random policy may play: in Go no reply fills an eye.
 
-    choice="soft_uct"     draws a reply in proportion to mean + b sqrt(ln(sum n) / n), the sum over all replies of the context
-                          [BHRF eq. 1], and suggests it with the probability of its mean, else nothing. [BHRF Algorithm 3]
-                          accepts by the UCT estimate instead of the mean.
+    choice="soft_uct"     draws a reply in proportion to mean + b sqrt(ln(sum n) / n) [BHRF eq. 1] and suggests it with the
+                          probability of its mean, else nothing
     choice="last_reply"   suggests the reply last taken in a descent after the longest matching context, if that is playable
+
+Options of soft_uct are the details of Algorithm 3: accept="estimate" suggests a reply with the probability of that whole sum
+instead of its mean, 1 at most; fallback="default" leaves the move to the next policy where the longest context has no playable
+reply; total="legal" has the playable replies in the sum of eq. 1 instead of all replies of the context.
 
 Patterns are kept over the turns of a game. Memory grows with them up to `most_bytes`. There, if a simulation of the longest
 game might find no room, the patterns with the fewest simulations are forgotten: all up to the smallest number of simulations
@@ -31,13 +34,15 @@ import numpy as np
 from ucd_envs.kernels import HEADER, action_of_move, compiled, kernel, player_of_move
 from ucd_envs.rng import draw, unit
 from ucd_envs.rules import Rules
-from ucd_envs.settings import integer, real
+from ucd_envs.settings import integer, one_of, real
 from ucd_envs.structs import fields
 from ucd_planners.playouts.forest import (
     COPY,
     LOW,
     MEMORY,
+    ONE,
     READ_COUNTS,
+    STALE,
     U0,
     U1,
     U32,
@@ -55,7 +60,11 @@ from ucd_planners.playouts.forest import (
 from ucd_planners.search.interface import LEARN, SUGGEST, PlayoutPolicy, probability
 from ucd_planners.search.sim import payoffs, trace
 
-CHOICES = ("soft_uct", "last_reply")
+CHOICES = {
+    **{"choice": ("soft_uct", "last_reply"), "accept": ("mean", "estimate")},
+    **{"fallback": ("shorter", "default"), "total": ("all", "legal")},
+}
+"""Options by name; the first of each is the default."""
 MOST_B, MOST_BYTES = 10**6, 2**35
 PATIENCE = np.uint64(16)
 """Number of rejected replies after which the largest remaining weight is computed."""
@@ -87,10 +96,49 @@ def suggest_softly(playout_actions, is_playable, config, state, graph, sim, memo
                 continue
             action = action_of_move(r.move)
             if player_of_move(r.move) == player and is_playable(config, state, action):
-                return action if unit(rng) * r.count < r.paid else np.int64(-1)
+                return action if is_accepted(m, r, rng) else np.int64(-1)
             left -= U1
             swap(r, replies[first + left])
-        context = np.uint64(c.parent)
+        context = U0 if m.to_default else np.uint64(c.parent)
+    return np.int64(-1)
+
+
+@kernel(inline=True)
+def is_accepted(m, r, rng):
+    """Whether a reply that was drawn is suggested: with the probability of its mean, or of its weight."""
+    return unit(rng) < r.weight if m.by_estimate else unit(rng) * r.count < r.paid
+
+
+@kernel(SUGGEST)
+def suggest_among_playable(playout_actions, is_playable, config, state, graph, sim, memory, rng):
+    """Returns a reply as suggest_softly does, where weights depend on the playable replies alone, or -1."""
+    m, player = fields(memory, MEMORY), fields(state, HEADER).player
+    contexts, replies = contexts_of(memory, m), replies_of(memory, m)
+    context = longest_context(memory, m, trace(sim), sim.traced.length)
+    while context != U0:
+        c = contexts[context]
+        first, end = np.uint64(c.first), np.uint64(c.first) + np.uint64(c.replies)
+        total, whole = np.float64(0), np.float64(0)
+        c.most = STALE  # weights are those of this position
+        for place in range(first, end):
+            r = replies[place]
+            playable = player_of_move(r.move) == player and is_playable(config, state, action_of_move(r.move))
+            r.weight = ONE if playable else ZERO
+            total += r.count if playable else ZERO
+        if total > 0:
+            spread = m.b * np.float32(math.sqrt(math.log(total)))
+            for place in range(first, end):
+                r = replies[place]
+                r.weight *= (r.paid + spread * np.float32(math.sqrt(r.count))) / r.count
+                whole += r.weight
+            drawn = unit(rng) * whole
+            for place in range(first, end):
+                r = replies[place]
+                if drawn < r.weight:
+                    return action_of_move(r.move) if is_accepted(m, r, rng) else np.int64(-1)
+                drawn -= r.weight
+            return np.int64(-1)  # all weights are 0, and nothing is accepted
+        context = U0 if m.to_default else np.uint64(c.parent)
     return np.int64(-1)
 
 
@@ -152,27 +200,35 @@ class BHRF(PlayoutPolicy):
 
     prob: epsilon, the probability of asking the policy for a move, 0 to 1; choice: "soft_uct" or "last_reply"; b: preference
     for replies with few simulations, 0 to 1,000,000, by default that of [BHRF eq. 1]; most_bytes: largest memory of a worker,
-    where patterns are forgotten. Raises TypeError or ValueError for anything else.
+    where patterns are forgotten. With soft_uct: accept: "mean" or "estimate"; fallback: "shorter" contexts or "default";
+    total: "all" replies or "legal" ones. Raises TypeError or ValueError for anything else.
     """
 
     prob: float = 1.0
     choice: str = "soft_uct"
     b: float = 0.7
     most_bytes: int = 2**28
+    accept: str = "mean"
+    fallback: str = "shorter"
+    total: str = "all"
     learn = learn
 
     def __post_init__(self) -> None:
         probability("prob", self.prob)
         if not 0 <= real("b", self.b) <= MOST_B:
             raise ValueError(f"b must be a number from 0 to {MOST_B}, not {self.b!r}")
-        if self.choice not in CHOICES:
-            raise ValueError(f"choice must be one of {', '.join(CHOICES)}, not {self.choice!r}")
+        for name, choices in CHOICES.items():
+            one_of(name, getattr(self, name), choices)
+            if self.choice == "last_reply" and name != "choice" and getattr(self, name) != choices[0]:
+                raise ValueError(f'{name} goes with choice="soft_uct" only')
         integer("most_bytes", self.most_bytes, 1, MOST_BYTES)
 
     @property
     def suggest(self) -> Any:
         """Suggests a reply of the longest matching context."""
-        return suggest_softly if self.choice == "soft_uct" else suggest_last
+        if self.choice == "last_reply":
+            return suggest_last
+        return suggest_softly if self.total == "all" else suggest_among_playable
 
     def memory(self, rules: Rules) -> np.ndarray:
         """Returns memory without patterns and with room for one game. Raises ValueError if most_bytes is too small for that."""
@@ -185,6 +241,7 @@ class BHRF(PlayoutPolicy):
         head = np.zeros(MEMORY.itemsize, np.uint8)
         m = fields(head, MEMORY)
         m.b, m.singles, m.actions, m.max_plies = self.b, singles, rules.actions, max_plies
+        m.by_estimate, m.to_default = self.accept == "estimate", self.fallback == "default"
         return blank(head, max_plies)
 
     def most_patterns(self, rules: Rules) -> int:

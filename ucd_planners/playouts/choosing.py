@@ -15,7 +15,7 @@ import numpy as np
 
 from ucd_envs.kernels import kernel
 from ucd_envs.rng import below, unit
-from ucd_envs.settings import real
+from ucd_envs.settings import one_of, real
 from ucd_envs.structs import array_at, equal_bits, popcount, row_sum, stack_array, trailing_zeros
 from ucd_planners.search.interface import probability
 
@@ -156,8 +156,7 @@ def scale_of(tau: float) -> float:
 
 def check_choice(choice: Any, tau: Any, epsilon: Any) -> None:
     """Raises ValueError for an unknown choice, TypeError or ValueError for a temperature or a probability out of range."""
-    if choice not in CHOICES:
-        raise ValueError(f"choice must be one of {', '.join(CHOICES)}, not {choice!r}")
+    one_of("choice", choice, CHOICES)
     if not LEAST_TAU <= real("tau", tau) <= MOST_TAU:
         raise ValueError(f"tau must be a number from {LEAST_TAU:g} to {MOST_TAU:g}, not {tau!r}")
     probability("epsilon", epsilon)

@@ -23,9 +23,12 @@ MEMORY = record(
     ("contexts", np.int64),
     ("places", np.int64),
     ("slots", np.int64),
+    ("by_estimate", np.int64),
+    ("to_default", np.int64),
 )
-"""Header of the memory. `singles`: number of contexts of one move; `room`: number of patterns that fit; `patterns`, `contexts`
-of two moves or more, `places` of replies, `slots` of the index: numbers in use. Behind it lie contexts, index and replies."""
+"""Header of the memory. `by_estimate`, `to_default`: options of BHRF; `singles`: number of contexts of one move; `room`: number
+of patterns that fit; `patterns`, `contexts` of two moves or more, `places` of replies, `slots` of the index: numbers in use.
+Behind it lie contexts, index and replies."""
 CONTEXT = record(
     ("parent", np.int32),
     ("move", np.int32),
