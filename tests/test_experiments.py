@@ -23,7 +23,7 @@ from ucd_planners import cli
 from ucd_planners.arena.match import Game, Match
 from ucd_planners.arena.store import Store, configuration
 from ucd_planners.arena.study import Study
-from ucd_planners.experiments import MODULES, bhrf, cmc, experiment_named, nogo, picture, ucd, ucd_go
+from ucd_planners.experiments import MODULES, bhrf, experiment_named, nogo, picture, ucd, ucd_go
 from ucd_planners.experiments.experiment import Report, Row, Setting, contests, measured, replaceable, reproduce, write_rows
 from ucd_planners.intervals import wilson
 from ucd_planners.notation import parse, planner_from

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ucd_envs import registry
 from ucd_planners.cli.console import progress, rich, table, usage
 
+
 class Kind(NamedTuple):
     """A benchmark."""
 
