@@ -16,11 +16,11 @@ class Kind(NamedTuple):
     """A benchmark."""
 
     words: str
-    """What it measures."""
+    """The measured things."""
     peer: str | None = None
-    """What may be measured in the same run, if there is anything."""
+    """A program that can be measured in the same run."""
     no_game: str = ""
-    """Why it goes without --game; empty where it goes with it."""
+    """A reason to refuse --game; empty for none."""
 
 
 EVERY = "measures every game with its defaults"
@@ -177,7 +177,7 @@ def _cases(arguments: argparse.Namespace, bench: Any) -> list[Any]:
     if name != "planners":
         own = importlib.import_module(f"ucd_planners.benchmarks.{name}")
     if arguments.game is None:
-        return bench.suite() if name == "planners" else own.cases()
+        return list(bench.suite() if name == "planners" else own.cases())
     rules = registry.make_rules(arguments.game, **arguments.settings)
     usual, planners = 10_000, [bench.PLAYOUT, "uct(c=0.3)", bench.ucd_text("1,0,1")]
     if name != "planners":
