@@ -99,7 +99,7 @@ class Calls:
                 if grow is None:
                     return
                 going = going[(statuses != DONE) & (statuses != NEEDS_EVALUATION)]
-                for place in going.tolist():
+                for place in map(int, going):
                     grow(place, int(self.records["status"][place]))
                 stopped = run_each(self.bytes, going, self._header)
             if self.batch is None or not self.batch.used:

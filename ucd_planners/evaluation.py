@@ -20,7 +20,7 @@ from ucd_planners.search.storage import Graph
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How a planner evaluates leaves, in place of playouts.
+    """The evaluation of leaves by a planner, in place of playouts.
 
     evaluator: as `evaluator_of` makes one; batch: positions in one call at most, of searches side by side; leaves:
     of one search in a batch, at most `batch`, and 1 for a compiled evaluator: more than one are kept apart by visits in flight,
@@ -130,6 +130,7 @@ class Batch:
 
     @used.setter
     def used(self, count: int) -> None:
+        """Sets their number."""
         self._numbers[PLACES["used"]] = count
 
     def evaluate(self) -> None:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class Pool:
     """Searches of one game with the settings of a planner, each in memory of its own at a place from 0 to searches - 1.
 
-    A search is exactly the one that the planner would run from the same state with the same generator, bit for bit, whatever
-    the number of searches and whatever the others do.
+    A search is exactly the one that the planner would run from the same state with the same generator, bit for bit. It depends
+    neither on the number of searches nor on the others.
 
         pool = Pool(planner, rules, searches=256)
         pool.begin(states, rngs)              # at places 0 to len(states) - 1

@@ -191,9 +191,9 @@ def puct(
     `evaluator_of`; c, reduction: as in PUCT; batch, leaves, mix, noise, remember: as in Evaluation, noise also as text such as
     "0.25 0.3". Without a table all depths are 0.
     """
-    depths = (d1, d2, d3) if table else (0, 0, 0)
+    d1, d2, d3 = (d1, d2, d3) if table else (0, 0, 0)
     evaluation = Evaluation(evaluator_from(net, layout, logits, signed), batch, leaves, mix, noise_from(noise), remember)
-    return Planner(PUCT(c, *depths, table=table, reduction=reduction), name="puct", evaluation=evaluation, **options)
+    return Planner(PUCT(c, d1, d2, d3, table, reduction=reduction), name="puct", evaluation=evaluation, **options)
 
 
 def noise_from(noise: Any) -> Any:

@@ -115,7 +115,7 @@ def puct_rows(with_torch: bool) -> Iterator[dict[str, Any]]:
         rules = registry.make_rules("hex", size=size)
         net = TorchEvaluator(module(rules)) if with_torch else None
         for planner, options in CASES:
-            row = {"game": rules.name, "config": dict(rules.settings), "planner": planner, "playouts": PLAYOUTS}
+            row: dict[str, Any] = {"game": rules.name, "config": dict(rules.settings), "planner": planner, "playouts": PLAYOUTS}
             row["batch"] = BATCH
             row["evaluations_per_s"] = round(measured(rules, constant(rules), options)[1])
             if net is not None:

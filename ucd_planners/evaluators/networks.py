@@ -132,7 +132,7 @@ class BaselineEvaluator:
     def __init__(self, model: Any) -> None:
         self.label = model if isinstance(model, str) else type(model).__name__
         self.model = load_baseline(model) if isinstance(model, str) else model
-        self.policy = getattr(self.model, "policy", None)
+        self.policy: Any = getattr(self.model, "policy", None)
         if not hasattr(self.policy, "predict_values"):
             raise ValueError(f"{self.label} has no policy with values: expected a model of MaskablePPO, PPO or A2C")
         self.policy.set_training_mode(False)
