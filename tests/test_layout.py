@@ -35,7 +35,18 @@ BOARDS = {"ucd_envs.boards", *(f"ucd_envs.boards.{name}" for name in SHARED)}
 """What games of one kind share; it knows no game."""
 SOURCES = sorted([*ROOT.glob("ucd_envs/**/*.py"), *ROOT.glob("ucd_planners/**/*.py")])
 GAMES = sorted(path for path in ROOT.glob("ucd_envs/games/*.py") if path.name != "__init__.py")
-PEOPLE = {"arena", "benchmarks", "checks.py", "cli", "gtp", "ratings", "references.py", "strong.py"}
+PEOPLE = {
+    "arena",
+    "benchmarks",
+    "checks.py",
+    "cli",
+    "episodes.py",
+    "gtp",
+    "ratings",
+    "references.py",
+    "selfplay.py",
+    "strong.py",
+}
 """Parts of the planners that make environments or games for people, and so know the registry."""
 EXPERTS = "go/*.py"
 """Knowledge of one game, which names that game's state."""

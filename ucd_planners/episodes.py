@@ -57,7 +57,7 @@ class Episode:
     players: np.ndarray
     """Players who moved, or CHANCE (1024): [moves] int32. Without chance every move is a decision."""
     payoffs: np.ndarray
-    """Of the players at the end, in [0, 1]: [players] float64."""
+    """Payoffs of the players at the end, in [0, 1]: [players] float64."""
 
     @property
     def movers(self) -> np.ndarray:
@@ -84,7 +84,7 @@ class Samples(NamedTuple):
     policies: np.ndarray
     """[samples, actions] float32."""
     values: np.ndarray
-    """Of the searches, for the player to move: [samples] float32."""
+    """Mean payoffs of the searches, for the player to move: [samples] float32."""
     outcomes: np.ndarray
     """Payoffs at the end, for the player to move: [samples] float32."""
 
