@@ -52,7 +52,7 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     autoreset_mode: with SAME_STEP, the default, the step that ends a game begins the next one, and returns its observation,
     mask and player; the end itself is in infos: "final_obs", [B] arrays or None, "_final_obs", [B] bool, and "final_info". With
-    NEXT_STEP the step after an end begins a game, whatever the action, with reward 0. With DISABLED ended games wait for
+    NEXT_STEP the step after an end ignores the action and begins a game, with reward 0. With DISABLED ended games wait for
     reset(options={"reset_mask": mask}). A text is the value of a mode, such as "NextStep".
     illegal: "forfeit" ends a game with reward -1 for the player of an illegal action and 0 for the others, as `make` does; with
     "raise", as in the raw environment, `step` raises ValueError and changes no game.
@@ -164,7 +164,7 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     def sample_actions(self) -> np.ndarray:
         """Returns a random legal action of each game, all equally likely, and 0 for an ended game: [B] int64.
 
-        They follow from the seed of `reset`, whatever the number of threads.
+        They follow from the seed of `reset`, with any number of threads.
         """
         self._require_reset()
         actions = np.empty(self.num_envs, np.int64) if self.copy else self._actions
