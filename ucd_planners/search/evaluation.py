@@ -40,7 +40,7 @@ evaluations at most, a power of two or 0. The share of a playout in the value of
 root, and its alpha."""
 BYTE, SIGNED, INDEX = (np.dtype(kind) for kind in (np.uint8, np.int8, np.int32))
 TOLERANCE = 1e-5
-"""By how much a value may miss its range, in which it is put then: rounding of single numbers."""
+"""Rounding by which a value may miss its range, into which it is put then."""
 WAYS, U1, U2, U29, U32 = 4, np.uint64(1), np.uint64(2), np.uint64(29), np.uint64(32)
 """Places at which an evaluation may be remembered."""
 LOG2_E, LN2_HIGH, LN2_LOW = np.float32(1.44269504088896341), np.float32(0.693359375), np.float32(-2.12194440e-4)
@@ -228,8 +228,8 @@ def normalise(weights, count):
         a += weights[i]
         i += U1
     factor = 1.0 / ((a + b) + (c + d))
-    for i in range(np.uint64(count)):
-        weights[i] = np.float32(weights[i] * factor)
+    for place in range(np.uint64(count)):
+        weights[place] = np.float32(weights[place] * factor)
 
 
 @kernel()
@@ -291,7 +291,7 @@ def remember(rules, search, sim, batch, priors, values, count):
     mixed = home_of(sim, ply)
     home, slot = np.int64(mixed & np.uint64(batch.slots - WAYS)), np.int64(-1)
     for place in range(home, home + WAYS):
-        slot = place if slot < 0 and table[place, words.size] == 0 else slot
+        slot = np.int64(place) if slot < 0 and table[place, words.size] == 0 else slot
     slot = slot if slot >= 0 else home + np.int64((mixed >> U32) & np.uint64(WAYS - 1))
     for i in range(np.uint64(words.size)):
         table[slot, i] = words[i]

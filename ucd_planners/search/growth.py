@@ -274,7 +274,7 @@ def put_largest_first(graph, node):
     start, last, largest = most, first + np.uint64(source.legal), np.float32(-1.0)
     for i in range(start, last):
         if given[i, 0] > largest:
-            largest, most = given[i, 0], i
+            largest, most = given[i, 0], np.uint64(i)
     if start < last and most != start:
         listed[start], listed[most] = listed[most], listed[start]
         for column in range(graph.actions.columns):
