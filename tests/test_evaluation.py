@@ -13,6 +13,7 @@ from ucd_envs.kernels import compiled
 from ucd_envs.rng import seeded
 from ucd_envs.rules import State
 from ucd_planners.planner import Planner
+from ucd_planners.search.errors import action_at
 from ucd_planners.search.interface import DONE, NEEDS_EVALUATION, SearchOptions
 from ucd_planners.search.loop import RUN, resume, run
 from ucd_planners.search.storage import Graph
@@ -100,8 +101,8 @@ def test_a_leaf_is_the_position_that_its_path_leads_to(start: State) -> None:
 
     def look(worker: Worker) -> list[float]:
         sim, state = worker.sim, start
-        for number in sim.path[1, : int(sim.record.path.length)]:
-            state = state.after(int(worker.graph.edges[number]["action"]))
+        for source, number, place in sim.path[:, : int(sim.record.path.length)].T.tolist():
+            state = state.after(action_at(worker.graph, source, number, place))
         assert sim.state.tobytes() == state.data
         assert not state.over
         return [0.5] * state.rules.players
