@@ -62,12 +62,14 @@ class Episode:
     @property
     def movers(self) -> np.ndarray:
         """The player of each decision: [decisions] int32."""
-        return self.players[self.players != CHANCE]
+        movers: np.ndarray = self.players[self.players != CHANCE]
+        return movers
 
     @property
     def outcomes(self) -> np.ndarray:
         """The payoff at the end of the player who decided: [decisions] float32."""
-        return self.payoffs[self.movers].astype(np.float32)
+        own: np.ndarray = self.payoffs[self.movers].astype(np.float32)
+        return own
 
     def __len__(self) -> int:
         """Returns the number of decisions."""
@@ -144,7 +146,7 @@ class Episodes(Sequence[Episode]):
             "settings": dict(self.rules.settings),
             "note": self.note,
         }
-        arrays = {
+        arrays: dict[str, np.ndarray] = {
             "header": np.frombuffer(json.dumps(header, default=str).encode(), np.uint8),
             "lengths": np.array([(len(episode.moves), len(episode)) for episode in self._episodes], np.int64).reshape(-1, 2),
             "number": np.array([episode.number for episode in self._episodes], np.int64),

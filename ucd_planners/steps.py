@@ -169,12 +169,12 @@ def decide(call, game, ply, style, policies, values, scratch, place):
     """Writes the shares of visits and the mean payoff at the root of a search that is done; returns the move to play."""
     graph, row = fields(array_at(call.graph, (GRAPH_BYTES,), BYTE), GRAPH), np.uint64(game.decisions)
     policy, visits, means, wins = policies[place, row], scratch[0], scratch[1], scratch[2]
-    for action in range(policy.size):
-        visits[action], means[action], wins[action], policy[action] = 0.0, -1.0, 0.0, 0.0
+    for i in range(policy.size):
+        visits[i], means[i], wins[i], policy[i] = 0.0, -1.0, 0.0, 0.0
     root, records = nodes(graph)[graph.root], edges(graph)
     first, total, paid = np.int64(root.first_edge), 0.0, 0.0
     for number in range(first, first + np.int64(root.expanded)):
-        count, action = np.float64(records[number].visits), np.uint64(records[number].action)
+        count, action = np.float64(records[number].visits), np.int64(records[number].action)
         if count == 0.0:
             continue
         mean = mean_value(graph)[number]

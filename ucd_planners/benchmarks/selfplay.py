@@ -45,7 +45,7 @@ def loop_rate(rules: Rules, planner: Planner) -> float:
     env, rng = environment(rules), np.random.default_rng(1)
 
     def play() -> int:
-        samples = []
+        samples: list[Any] = []
         env.reset()
         while env.agents and not env.terminations[env.agent_selection]:
             seen, result, policy = env.observe(env.agent_selection), planner.search(env), np.zeros(rules.actions, np.float32)

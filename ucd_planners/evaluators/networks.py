@@ -132,10 +132,11 @@ class BaselineEvaluator:
     def __init__(self, model: Any) -> None:
         self.label = model if isinstance(model, str) else type(model).__name__
         self.model = load_baseline(model) if isinstance(model, str) else model
-        self.policy: Any = getattr(self.model, "policy", None)
-        if not hasattr(self.policy, "predict_values"):
+        policy: Any = getattr(self.model, "policy", None)
+        if not hasattr(policy, "predict_values"):
             raise ValueError(f"{self.label} has no policy with values: expected a model of MaskablePPO, PPO or A2C")
-        self.policy.set_training_mode(False)
+        policy.set_training_mode(False)
+        self.policy: Any = policy
 
     def __call__(self, planes: np.ndarray, masks: np.ndarray, players: np.ndarray) -> tuple[Any, Any]:
         """Returns logits and values of a batch."""
