@@ -182,8 +182,8 @@ def decide(call, game, ply, style, policies, values, scratch, place):
         wins[action] = np.float64(records[number].target == FINISHED and mean >= 1.0)
         total += count
         paid += count * mean
-    for action in range(policy.size):
-        policy[action] = visits[action] / total
+    for i in range(policy.size):
+        policy[i] = visits[i] / total
     values[place, row] = paid / total
     generator = rng(fields(array_at(call.sim, (SIM_BYTES,), BYTE), SIM))
     if style.temperature > 0.0 and ply < style.temperature_plies:
