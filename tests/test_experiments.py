@@ -23,7 +23,7 @@ from ucd_planners import cli
 from ucd_planners.arena.match import Game, Match
 from ucd_planners.arena.store import Store, configuration
 from ucd_planners.arena.study import Study
-from ucd_planners.experiments import MODULES, bhrf, experiment_named, nogo, picture, ucd, ucd_go
+from ucd_planners.experiments import MODULES, bhrf, experiment_named, nogo, picture, ucd, ucd_ggp, ucd_go
 from ucd_planners.experiments.experiment import Report, Row, Setting, contests, measured, replaceable, reproduce, write_rows
 from ucd_planners.intervals import wilson
 from ucd_planners.notation import parse, planner_from
@@ -542,8 +542,7 @@ WHOLE = (
     *ucd.EXPERIMENTS,
     *ucd_go.EXPERIMENTS,
     *CMC_TABLES,
-    "ucd-ggp",
-    "ucd-ggp-best",
+    *ucd_ggp.EXPERIMENTS,
     "playouts-equivalent",
     *nogo.EXPERIMENTS,
 )
@@ -585,7 +584,7 @@ def test_the_kept_results_of_leftright_are_as_in_the_paper() -> None:
     [
         (
             "ucd",
-            (*ucd.EXPERIMENTS, *ucd_go.EXPERIMENTS, "ucd-ggp", "ucd-ggp-best", "playouts-equivalent"),
+            (*ucd.EXPERIMENTS, *ucd_go.EXPERIMENTS, *ucd_ggp.EXPERIMENTS, "playouts-equivalent"),
             {
                 "0.2",
                 "0.3",

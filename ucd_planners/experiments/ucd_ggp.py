@@ -258,6 +258,7 @@ EXPERIMENTS = {
         source="[UCD Tables 5 and 6]",
         claim=CLAIM,
         games=200,
+        core_hours=2.5,
         settings=budget_settings,
         draw=draw_budgets,
         measure=won,
