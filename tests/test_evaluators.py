@@ -370,8 +370,15 @@ def test_a_network_for_another_board_says_both_shapes(folder: Path) -> None:
     torch.onnx.export(torch_nets.made(), (torch.zeros(1, 3, 4, 4),), "net.onnx", dynamo=False)
     with pytest.raises(ValueError, match=r"takes an input of \[1, 3, 4, 4\], but that of hex_v0.* is \['n', 3, 5, 5\]"):
         puct("net.onnx", playouts=5).act(ucd_envs.make_rules("hex", size=5).initial_state())
+
+
+def test_values_of_another_range_are_said_with_the_option_for_them() -> None:
+    def negative(planes: np.ndarray, masks: np.ndarray, players: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros(masks.shape, np.float32), np.full(len(planes), -0.5, np.float32)
+
     with pytest.raises(ValueError, match=r"a value outside of its range.*or with signed=True from -1 to 1"):
-        puct(torch_nets.made(), playouts=60).act(START)
+        puct(negative, playouts=60).act(START)
+    assert puct(negative, playouts=60, signed=True).search(START).playouts == 60
 
 
 @pytest.mark.learning

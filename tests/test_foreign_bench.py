@@ -277,8 +277,8 @@ def test_the_cost_is_that_of_the_rates(case: Case, small: None) -> None:
 
 def test_ctrl_c_in_a_search_ends_the_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
     """The time of a search that Ctrl-C has ended says nothing."""
-    run = ucd_planners.planner._run
-    monkeypatch.setattr(ucd_planners.planner, "_run", lambda workers, stop, began: run(workers, stop, began) or True)
+    run = ucd_planners.planner.run_all
+    monkeypatch.setattr(ucd_planners.planner, "run_all", lambda workers, stop, began: run(workers, stop, began) or True)
     with pytest.raises(KeyboardInterrupt):
         foreign_bench.beside_bare_loop(foreign_bench.frozen_lake(True), "uct", 10)
 

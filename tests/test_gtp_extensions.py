@@ -141,6 +141,7 @@ def test_moves_of_which_nothing_is_known_have_equal_shares(payoffs: tuple[int, .
         grouped=False,
         actions=np.array([1, 2, 5, 3, 4]),
         initial_stats=statistics,
+        layout=SimpleNamespace(has_priors=False),
     )
     found = initial_shares(graph)
     assert found is not None

@@ -16,7 +16,7 @@ from ucd_planners.notation import LONGEST, OPTIONS, canonical, parameters, parse
 from ucd_planners.options import OLD_NAMES, PlannerOptions
 from ucd_planners.planner import Planner
 from ucd_planners.playouts import CMC
-from ucd_planners.presets import PRESETS, uct
+from ucd_planners.presets import PRESETS, WITH_NET, uct
 from ucd_planners.selection.ucd import UCD
 
 UNPARSABLE = [
@@ -188,8 +188,8 @@ def test_a_parameter_twice_is_refused() -> None:
 
 @pytest.mark.parametrize("text", ["foo", "UCT", "uct4", "Planner", "__class__", "import", "foo(c=1)"])
 def test_an_unknown_planner_is_answered_by_those_there_are(text: str) -> None:
-    name = text.partition("(")[0]
-    with pytest.raises(ValueError, match=rf"\Aunknown planner '{name}': expected one of {', '.join(PRESETS)}, or a reference"):
+    name, known = text.partition("(")[0], ", ".join([*PRESETS, *WITH_NET])
+    with pytest.raises(ValueError, match=rf"\Aunknown planner '{name}': expected one of {known}, or a reference"):
         planner_from(text, playouts=1)
 
 
@@ -303,7 +303,7 @@ def test_a_text_without_a_budget_leaves_it_to_the_call() -> None:
         ("uct(c=0.3,playouts=5,reuse_graph=true)", ["uct(reuse_graph=true, playouts=5)", "uct(playouts=5, reuse_graph=True)"]),
         ("uct(c=0.3,first_play_urgency=1)", ["uct(first_play_urgency=1.0)"]),
         (
-            "uct(c=0.3,policies='cmc(prob=0.5,threshold=0)')",
+            "uct(c=0.3,policies='cmc(prob=0.5,threshold=0,tiles=own,pairs=later,context=descent)')",
             ["uct(policies='cmc(prob=.5)')", 'uct(policies=" cmc ( prob=0.5 ) ")'],
         ),
         ("uct(c=0.3)", ["uct(policies='')", "uct(initial=none)"]),
@@ -348,7 +348,7 @@ def test_the_old_name_of_initial_statistics_is_answered_by_the_new_one() -> None
 
 def test_options_are_those_of_planner() -> None:
     there = [name for name, each in inspect.signature(Planner).parameters.items() if each.kind is each.KEYWORD_ONLY]
-    assert sorted(PlannerOptions.__annotations__) == sorted(set(there) - {"name"})
+    assert sorted(PlannerOptions.__annotations__) == sorted(set(there) - {"name", "evaluation"})
 
 
 @pytest.mark.parametrize("name", PRESETS)
