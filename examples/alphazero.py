@@ -2,7 +2,7 @@
 
 Each generation plays games side by side, learns from the samples of the last few generations, each mapped by a symmetry of the
 game, and meets UCT with as many playouts as the network has evaluations. In the end it is placed on the game's rated ladder.
-It writes the network, net.pt, for `puct(net=net.pt,...)` in any match, and the games of the last generation, games.npz.
+It writes the network, net.pt, for `puct(net="net.pt",...)` in any match, and the games of the last generation, games.npz.
 
     Silver et al.: A general reinforcement learning algorithm that masters chess, shogi, and Go through self-play. Science 2018
 

@@ -169,5 +169,5 @@ def test_alphazero_learns_from_its_own_games_and_is_placed_on_the_ladder(tmp_pat
     assert re.search(r"generation 2: \d+\.\d moves a game, loss \d\.\d+ \+ \d\.\d+\ngeneration 2: \d+% against UCT", printed)
     assert re.search(r"on the ladder: -?\d+ Elo \(-?\d+ to -?\d+\), as strong as UCT with \d", printed)
     assert len(Episodes.load(tmp_path / "games.npz", ucd_envs.make_rules("hex", size=3))) == 16
-    match = ["match", "--game", "hex", "--size", "3", "--a", "puct(net=net.pt,playouts=20)", "--b", "random", "--games", "4"]
+    match = ["match", "--game", "hex", "--size", "3", "--a", "puct(net='net.pt',playouts=20)", "--b", "random", "--games", "4"]
     assert "both" in printed_by(tmp_path, "-m", "ucd_planners.cli", *match)
