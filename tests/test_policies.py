@@ -123,16 +123,10 @@ def table(search: Search) -> Tiles:
     )
 
 
-@pytest.mark.parametrize("add", ["first", "all"])
-@pytest.mark.parametrize(("game", "settings"), GAMES)
-@pytest.mark.sweep(2)
-def test_tiles_are_those_of_a_dictionary(game: str, settings: dict[str, Any], add: str) -> None:
-    """After 1,000 simulations on the first board; with prob = 1 a playout's move is one of the best, if any tile speaks."""
-    search = Search(
-        ucd_envs.make_rules(game, **settings).initial_state(), UCD(c=0.3, table=False), 1, policies=CMC(1.0), expand=add
-    )
-    tiles, spoken = Tiles(), 0
-    for _ in range(1000 if settings == {"base": 3} else 200):
+def compare(search: Search, tiles: Tiles, simulations: int) -> None:
+    """Each move of a playout is a best one by the tiles so far, if any speaks; in the end the memory has the same tiles."""
+    spoken = 0
+    for _ in range(simulations):
         simulation = search.simulation()
         for place in range(simulation.descent, len(simulation.moves)):
             best = tiles.best(simulation, place, Fraction(0))
@@ -141,6 +135,17 @@ def test_tiles_are_those_of_a_dictionary(game: str, settings: dict[str, Any], ad
         tiles.add(simulation)
     assert spoken > 100
     assert table(search) == tiles
+
+
+@pytest.mark.parametrize("add", ["first", "all"])
+@pytest.mark.parametrize(("game", "settings"), GAMES)
+@pytest.mark.sweep(2)
+def test_tiles_are_those_of_a_dictionary(game: str, settings: dict[str, Any], add: str) -> None:
+    """After 1,000 simulations on the first board; with prob = 1 a playout's move is one of the best, if any tile speaks."""
+    search = Search(
+        ucd_envs.make_rules(game, **settings).initial_state(), UCD(c=0.3, table=False), 1, policies=CMC(1.0), expand=add
+    )
+    compare(search, Tiles(), 1000 if settings == {"base": 3} else 200)
 
 
 @pytest.mark.parametrize(("game", "settings"), [GAMES[0], GAMES[3], GAMES[6]])
@@ -160,17 +165,9 @@ def test_details_that_the_paper_leaves_open_are_those_of_a_dictionary(
     """One table for all players, pairs in any order, and a player's first move of a playout left to the game."""
     policy = CMC(1.0, **options)  # type: ignore[arg-type]
     search = Search(ucd_envs.make_rules(game, **settings).initial_state(), UCD(c=0.3, table=False), 1, policies=policy)
-    tiles, spoken = Tiles(), 0
+    tiles = Tiles()
     tiles.policy = policy
-    for _ in range(200):
-        simulation = search.simulation()
-        for place in range(simulation.descent, len(simulation.moves)):
-            best = tiles.best(simulation, place, Fraction(0))
-            assert simulation.moves[place][1] in (best or policy_moves(simulation.states[place]))
-            spoken += bool(best)
-        tiles.add(simulation)
-    assert spoken > 100
-    assert table(search) == tiles
+    compare(search, tiles, 200)
 
 
 @pytest.mark.parametrize("name", ["tiles", "pairs", "context"])

@@ -144,11 +144,7 @@ def draw_over(rows: Sequence[Row]) -> Any:
         these = [row for row in rows if row["over"] == name]
         across, places = ("prob", PROBS) if title == "B = 0" else ("B", THRESHOLDS)
         other, level = ("B", "0") if across == "prob" else ("prob", title.rpartition(" ")[2])
-        shown = [row for row in these if row[other] == level]
-        picture.lines(axis, shown, across, places, "base")
-        picture.paper(axis, shown, across, places)
-        axis.set_xlabel(f"{across} in percent")
-        picture.level(axis, 50.0, "without CMC", "--")
+        _points(axis, [row for row in these if row[other] == level], across, places, "base", "without CMC")
     picture.legend(figure)
     return figure
 
@@ -180,12 +176,17 @@ def draw(game: str, line: str, rows: Sequence[Row]) -> Any:
     shown = [([row for row in rows if row["B"] == "0"], "prob", PROBS)]
     shown += [([row for row in rows if row["prob"] == prob], "B", THRESHOLDS) for prob in FIXED]
     for axis, (these, across, places) in zip(axes, shown, strict=True):
-        picture.lines(axis, these, across, places, line)
-        picture.paper(axis, these, across, places)
-        axis.set_xlabel(f"{across} in percent")
-        picture.level(axis, 50.0, "UCT", "--")
+        _points(axis, these, across, places, line, "UCT")
     picture.legend(figure)
     return figure
+
+
+def _points(axis: Any, rows: Sequence[Row], across: str, places: Sequence[str], line: str, opponent: str) -> None:
+    """Draws points over prob or B in percent, with the paper's, and the level of the opponent."""
+    picture.lines(axis, rows, across, places, line)
+    picture.paper(axis, rows, across, places)
+    axis.set_xlabel(f"{across} in percent")
+    picture.level(axis, 50.0, opponent, "--")
 
 
 EXPERIMENTS = {
