@@ -260,6 +260,7 @@ from test_knowledge_file import all_states
 import ucd_planners
 states = all_states()
 base = KnowledgeBase(sys.argv[1])
+base.lookup(states[0])  # compiles its kernels and imports all modules while they may be read
 if os.getuid() == 0:
     os.setgid(65534)
     os.setuid(65534)
