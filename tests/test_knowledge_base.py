@@ -254,11 +254,11 @@ def test_seeds_begin_the_search_at_the_root_only(path: Path) -> None:
 def test_a_base_that_seeds_goes_without_options_that_shape_the_root(path: Path) -> None:
     new_base(path, "go", size=5)
     base = KnowledgeBase(path, use="seed")
-    for option in ({"reuse_graph": True}, {"initial": GoInitial()}, {"groups": "own"}):
+    for option in ({"reuse_graph": True}, {"initial": GoInitial()}, {"groups": "own"}, {"untried": "listed"}):
         given = dict(option)
         if "groups" in given:
             given["groups"] = ucd_planners.groups.OwnGroups()
-        with pytest.raises(ValueError, match='use="seed" goes without initial, groups and reuse_graph'):
+        with pytest.raises(ValueError, match='use="seed" goes without initial, groups, reuse_graph and untried'):
             ucd_planners.uct(knowledge=base, **given)
     with pytest.raises(ValueError, match="does not serve initial"):
         ucd_planners.stop_and_correct(knowledge=base)

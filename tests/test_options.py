@@ -288,10 +288,11 @@ def same(left: SearchResult, right: SearchResult) -> bool:
 def test_the_defaults_are_the_search_without_options(planner: Callable[..., Planner]) -> None:
     """To the last bit, search after search, whether they are left out or said."""
     parameters = inspect.signature(Planner.__init__).parameters
-    assert [parameters[name].default for name in ("expand", "first_play_urgency", "reuse_graph")] == ["first", INF, False]
+    names, values = ("expand", "first_play_urgency", "untried", "reuse_graph"), ["first", INF, "random", False]
+    assert [parameters[name].default for name in names] == values
     for start in real_games():
         left_out = planner(playouts=300, seed=3)
-        said = planner(playouts=300, seed=3, expand="first", first_play_urgency=INF, reuse_graph=False)
+        said = planner(playouts=300, seed=3, **dict(zip(names, values, strict=True)))
         assert all(same(left_out.search(start), said.search(start)) for _ in range(3))
         assert left_out.search(start).visits.sum() >= 300
 

@@ -371,7 +371,7 @@ def base_for(knowledge: Any, selection: Selection, shapes_root: bool) -> Knowled
         raise TypeError(f"knowledge must be a KnowledgeBase or the path of one, not {knowledge!r}")
     if base.use == "seed":
         if shapes_root:
-            raise ValueError('a knowledge base with use="seed" goes without initial, groups and reuse_graph')
+            raise ValueError('a knowledge base with use="seed" goes without initial, groups, reuse_graph and untried')
         refuse_unserved(selection, inf, Seeds(np.zeros((0, 2), np.float32)))
     return base
 

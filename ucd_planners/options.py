@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from ucd_envs.grouped import check_groups
 from ucd_envs.rules import Rules
-from ucd_envs.settings import integer, real
+from ucd_envs.settings import boolean, integer, real
 from ucd_planners.evaluation import Evaluation
-from ucd_planners.search.interface import MOST_POLICIES, Initial, PlayoutPolicy, Selection, is_graded
+from ucd_planners.search.interface import (
+    MOST_POLICIES,
+    UNTRIED,
+    Initial,
+    PlayoutPolicy,
+    SearchOptions,
+    Selection,
+    is_graded,
+)
 
 if TYPE_CHECKING:
     from ucd_envs.grouped import MoveGroups
@@ -18,6 +26,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, float], None]
 """A callback of playouts and seconds so far."""
+EXPANDS = ("first", "all")
 
 
 class PlannerOptions(TypedDict, total=False):
@@ -31,6 +40,7 @@ class PlannerOptions(TypedDict, total=False):
     max_nodes: int | None
     expand: str
     first_play_urgency: float
+    untried: str
     reuse_graph: bool
     stop_early: bool
     policies: PlayoutPolicy | Iterable[PlayoutPolicy]
@@ -74,11 +84,39 @@ def checked_progress(progress: Progress | None) -> Progress | None:
     return progress
 
 
-def checked_initial(initial: Initial | None) -> Initial | None:
-    """Initial statistics."""
+def search_options(
+    selection: Selection,
+    expand: str,
+    first_play_urgency: float,
+    untried: str,
+    reuse_graph: bool,
+    initial: Initial | None,
+    evaluation: Evaluation | None,
+) -> SearchOptions:
+    """The options of the loop and of the graph.
+
+    Raises TypeError or ValueError for a value that is not one, and for options that do not go together or with a selection.
+    """
+    if expand not in EXPANDS:
+        raise ValueError(f"expand must be one of {', '.join(EXPANDS)}, not {expand!r}")
+    if not real("first_play_urgency", first_play_urgency) >= 0:
+        raise ValueError(f"first_play_urgency must be a number, 0 or more, or inf, not {first_play_urgency!r}")
+    if untried not in UNTRIED:
+        raise ValueError(f"untried must be one of {', '.join(UNTRIED)}, not {untried!r}")
     if initial is not None and (isinstance(initial, type) or not (hasattr(initial, "kernel") and hasattr(initial, "memory"))):
         raise TypeError(f"initial must be such as GoInitial(), not {initial!r}")
-    return initial
+    if untried != "random" and (expand == "all" or initial is not None):
+        raise ValueError(f'untried="{untried}" goes with expand="first" and without initial')
+    refuse_unserved(selection, first_play_urgency, initial, untried)
+    return SearchOptions(
+        expand == "all",
+        float(first_play_urgency),
+        boolean("reuse_graph", reuse_graph),
+        has_initial=initial is not None,
+        evaluates=evaluation is not None,
+        untried=untried,
+        leaves=getattr(evaluation, "leaves", 1),
+    )
 
 
 def listed(policies: Any) -> tuple[PlayoutPolicy, ...]:
@@ -89,13 +127,14 @@ def listed(policies: Any) -> tuple[PlayoutPolicy, ...]:
     return found
 
 
-def refuse_unserved(selection: Selection, first_play_urgency: float, initial: Initial | None) -> None:
+def refuse_unserved(selection: Selection, first_play_urgency: float, initial: Initial | None, untried: str = "random") -> None:
     """Raises ValueError for an option that a selection with its own choice does not declare to serve."""
     if selection.select_kernel is None:
         return
     for name, given, declared in (
         ("first_play_urgency", first_play_urgency < math.inf, "serves_urgency"),
         ("initial", initial is not None, "serves_initial"),
+        ("untried", untried != "random", "serves_untried"),
     ):
         if given and not getattr(selection, declared, False):
             raise ValueError(f"{selection} does not serve {name}: one whose own choice does declares {declared} = True")

@@ -15,31 +15,29 @@ from ucd_envs.interface import Grouping
 from ucd_envs.kernels import CHANCE
 from ucd_envs.rng import seeded, unforeseen
 from ucd_envs.rules import Rules, State
-from ucd_envs.settings import boolean, integer, real
+from ucd_envs.settings import boolean, integer
 from ucd_planners.evaluation import Evaluation, Remembered
 from ucd_planners.knowledge_base import KnowledgeBase, base_for
 from ucd_planners.options import (
     Progress,
-    checked_initial,
     checked_progress,
     checked_seconds,
     checked_temperature,
     listed,
     refuse_chance,
     refuse_old_names,
-    refuse_unserved,
     refuse_with_evaluation,
     refuse_with_groups,
+    search_options,
 )
 from ucd_planners.playouts.pool_rave import check_pools
 from ucd_planners.result import SearchResult, summary, variation
 from ucd_planners.root import FINALS, chosen
-from ucd_planners.search.interface import Initial, PlayoutPolicy, SearchOptions, Selection
+from ucd_planners.search.interface import Initial, PlayoutPolicy, Selection
 from ucd_planners.worker import Budget, Settings, Stop, Worker, current_worker, run_all
 
 MOST_EDGES = 2**31 - 2**17
 """The largest graph: places of edges are 32-bit numbers."""
-EXPANDS = ("first", "all")
 
 
 class Planner:
@@ -54,6 +52,8 @@ class Planner:
     expand: the positions of a simulation that enter the graph: the "first" new one, or "all".
     first_play_urgency: the bound of an untried action, 0 or more; infinite, all actions of a position are tried before any is
     chosen again [Gelly and Wang 2006].
+    untried: the order in which a position's untried actions are tried: at "random", as its legal actions are "listed", or
+    "reversed". The last two go with expand="first", without initial, and with selections to which untried actions are alike.
     reuse_graph: whether a search from a position of the last graph goes on in it. Positions out of reach are given back, and a
     position above the last one begins afresh.
     stop_early: whether a search ends once no action can overtake the most visited one, which changes no move. It goes with a
@@ -63,7 +63,7 @@ class Planner:
     groups: groups of moves, such as Manhattan(), from which the search picks one before a move of it [Childs section 4]. It
     answers with moves as ever. They go without reuse_graph, stop_early, graded=False, and with policies without expand="all".
     knowledge: a KnowledgeBase or the path of its file, read when a search starts: it answers at once, or gives the root initial
-    statistics, without groups, reuse_graph and initial.
+    statistics, without groups, reuse_graph, initial and an order of untried actions.
     progress: a function that every worker calls in its thread between pieces of a search, with its playouts and seconds so far.
     An exception that it raises ends the search.
     temperature: 0 for the final rule, above it a move is drawn in proportion to visits^(1 / temperature), in the first
@@ -87,6 +87,7 @@ class Planner:
         max_nodes: int | None = None,
         expand: str = "first",
         first_play_urgency: float = math.inf,
+        untried: str = "random",
         reuse_graph: bool = False,
         stop_early: bool = False,
         policies: PlayoutPolicy | Iterable[PlayoutPolicy] = (),
@@ -112,22 +113,17 @@ class Planner:
         self.playouts, self.seconds = self._checked_playouts(playouts), checked_seconds(seconds)
         self.final_move = final_move
         self.max_nodes = MOST_EDGES if max_nodes is None else integer("max_nodes", max_nodes, 2, MOST_EDGES)
-        if expand not in EXPANDS:
-            raise ValueError(f"expand must be one of {', '.join(EXPANDS)}, not {expand!r}")
-        if not real("first_play_urgency", first_play_urgency) >= 0:
-            raise ValueError(f"first_play_urgency must be a number, 0 or more, or inf, not {first_play_urgency!r}")
         self.stop_early = boolean("stop_early", stop_early)
         if self.stop_early and (self.seconds is not None or self.workers > 1 or final_move != "visits"):
             raise ValueError('stop_early goes with a budget in playouts, one worker and final_move="visits"')
         self.policies = listed(policies)
         check_pools(self.policies, selection)
-        self.initial = checked_initial(initial)
-        refuse_unserved(selection, first_play_urgency, initial)
+        self.options = search_options(selection, expand, first_play_urgency, untried, reuse_graph, initial, evaluation)
+        self.initial = initial
         self.groups = groups
         refuse_with_groups(groups, selection, expand == "all", reuse_graph, self.stop_early, self.asked)
-        flags = expand == "all", float(first_play_urgency), boolean("reuse_graph", reuse_graph), initial is not None
-        self.options = SearchOptions(*flags, evaluation is not None, getattr(evaluation, "leaves", 1))
-        self.knowledge = base_for(knowledge, selection, initial is not None or groups is not None or reuse_graph)
+        shapes_root = initial is not None or groups is not None or reuse_graph or untried != "random"
+        self.knowledge = base_for(knowledge, selection, shapes_root)
         self.progress = checked_progress(progress)
         self.temperature, self.temperature_plies = checked_temperature(temperature, temperature_plies, self.stop_early)
         self.evaluation = evaluation

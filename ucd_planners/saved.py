@@ -164,7 +164,7 @@ def options_of(planner: Planner) -> dict[str, Any]:
     options = planner.options
     found = {"selection": planner.selection, "name": planner.name}
     found |= {"expand": "all" if options.expand_all else "first", "reuse_graph": options.reuse_graph}
-    found["first_play_urgency"] = options.first_play_urgency
+    found |= {"first_play_urgency": options.first_play_urgency, "untried": options.untried}
     others = PlannerOptions.__annotations__.keys() - found.keys() - {"seed", "progress"}
     return found | {name: getattr(planner, name) for name in sorted(others)}
 

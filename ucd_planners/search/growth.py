@@ -246,6 +246,8 @@ def list_actions(rules, search, graph, sim, node):
     first = graph.actions.length
     if first + count > graph.actions.room:
         return np.int64(GROW_ACTIONS)
+    if search.reverses:
+        reverse(found, count)
     for i in range(count):
         if found[i] < 0 or found[i] >= rules.actions:
             return np.int64(NO_ACTION)
@@ -264,6 +266,13 @@ def list_actions(rules, search, graph, sim, node):
     nodes(graph)[node].first_action = first
     nodes(graph)[node].legal = count
     return np.int64(DONE)
+
+
+@kernel()
+def reverse(actions, count):
+    """Turns the order of the first `count` actions of a list round."""
+    for i in range(count >> 1):
+        actions[i], actions[count - 1 - i] = actions[count - 1 - i], actions[i]
 
 
 @kernel()

@@ -5,10 +5,11 @@ may_add)`, which returns the place of an action in the node's list: the first `e
 whether one without may be chosen; -1 if there is nothing to choose from; SETTLED to end the simulation here without a playout,
 for a backup that finds what `select` has left in `payoffs(sim)`, anywhere but at the root. The edge that led to the node is the
 last entry of the path, at `sim.path.length - 1`, whose number is -1 if it is yet to be made. A selection whose own choice
-honours `graph.first_play_urgency`, or `initial_stats(graph)`, declares `serves_urgency = True`, or `serves_initial = True`; the
-planner refuses these options for others. After each simulation it calls `backup(graph, sim)`: the first `sim.path.length`
-entries of `path(sim)` are the sources and edges of the path, `payoffs(sim)` each player's payoff. The backup leaves
-`mean_value`, `exploration` and the exploration scale right for the next choice.
+honours `graph.first_play_urgency`, or `initial_stats(graph)`, declares `serves_urgency = True`, or `serves_initial = True`, and
+one to which all untried actions of a node are alike `serves_untried = True`, since the loop then tries the first of them in
+place of the chosen one; the planner refuses these options for others. After each simulation it calls `backup(graph, sim)`: the
+first `sim.path.length` entries of `path(sim)` are the sources and edges of the path, `payoffs(sim)` each player's payoff. The
+backup leaves `mean_value`, `exploration` and the exploration scale right for the next choice.
 
 A *playout policy* is asked with the probability `prob` for a move of a playout: `suggest(playout_actions, is_playable, config,
 state, graph, sim, memory, rng)` returns a playable action, or -1 to leave the move to the next policy and in the end to the
@@ -39,6 +40,8 @@ from ucd_planners.search.graph import GRAPH_RECORD
 from ucd_planners.search.sim import SIM_RECORD
 
 MOST_POLICIES = 4
+UNTRIED = ("random", "listed", "reversed")
+"""Orders of a node's untried actions: at random, as its actions are listed, and the other way round."""
 DONE, GROW_NODES, GROW_EDGES, GROW_ACTIONS, GROW_MEMORY, NEEDS_EVALUATION = range(6)
 """The simulation came to its end; a block of the graph or a policy's memory has to grow first; the leaf waits for a value."""
 STOPPED, NO_ACTIONS, TOO_MANY_ACTIONS, NO_ACTION, NO_PLAYER, NO_CHOICE, NO_SUGGESTION = range(10, 17)
@@ -165,6 +168,8 @@ class SearchOptions(NamedTuple):
     """Whether actions have initial statistics."""
     evaluates: bool = False
     """Whether the loop stops at each new leaf for a value from outside, in place of a playout."""
+    untried: str = "random"
+    """The order in which a node's untried actions are tried, one of UNTRIED."""
     leaves: int = 1
     """Leaves of a search in one batch at most; more than one are kept apart by visits in flight, in `initial_stats`."""
 

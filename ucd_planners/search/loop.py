@@ -1,11 +1,11 @@
 """The one compiled loop: select, expand, roll out, back up, learn.
 
-A simulation starts at the root. It *selects*: at each node an untried action goes before any tried one, in random order; a
-tried one is chosen by its upper confidence bound. A new action whose position is known leads to that node, and the descent goes
-on from there; a new position, or the end of the game, ends it. The path is *expanded* into the graph, the rest of the game is
-*rolled out* at random or by playout policies, or its value comes from outside, and the payoffs are *backed up*.
+A simulation starts at the root. It *selects*: at each node an untried action goes before any tried one, in random or listed
+order; a tried one is chosen by its upper confidence bound. A new action whose position is known leads to that node, and the
+descent goes on from there; a new position, or the end of the game, ends it. The path is *expanded* into the graph, the rest of
+the game is *rolled out* at random or by playout policies, or its value comes from outside, and the payoffs are *backed up*.
 
-Two choices that papers leave open are options. `first_play_urgency` is the bound of an untried action; infinite, all of a
+Choices that papers leave open are options. `first_play_urgency` is the bound of an untried action; infinite, all of a
 node's actions are tried before any is chosen again. `expand_all` adds all positions to the end of the game where they fit.
 
 Verbs that can fail return a status, and all but DONE stop the loop. Nothing enters the graph before it fits and its value is
@@ -142,6 +142,8 @@ def select(rules, search, graph, sim):
                 return np.int64(NO_CHOICE)
             # The edge is made after the descent, by `expand`: a path holds at most one that leads to an unknown position.
             number = np.int64(-1)
+            # The first untried action leaves the others in their order.
+            choice = np.int64(nodes(graph)[node].expanded) if search.in_order and player != CHANCE else choice
             action = np.int64(actions(graph)[nodes(graph)[node].first_action + choice])
             fresh += 1
         move(rules, sim, action)

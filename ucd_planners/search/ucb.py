@@ -42,9 +42,7 @@ def select_action(graph, sim, node, may_add):
     if expanded < legal and may_add and is_urgent(graph, node, expanded):
         return expanded + np.int64(below(rng(sim), np.uint64(legal - expanded)))
     # At the limit of edges a node without edges has no choice, and the descent ends there.
-    if expanded == 0:
-        return np.int64(-1)
-    return best(graph, node, rng(sim))
+    return best(graph, node, rng(sim)) if expanded > 0 else np.int64(-1)
 
 
 @kernel()

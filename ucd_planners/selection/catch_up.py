@@ -125,7 +125,7 @@ class CatchUp:
     """
 
     c: float = 0.3
-    serves_urgency = True
+    serves_urgency, serves_untried = True, True
     select_kernel, backup_kernel = select, backup
 
     def __post_init__(self) -> None:

@@ -116,7 +116,7 @@ class StopAndCorrect:
 
     eps: float = 0.01
     c: float = 0.3
-    serves_urgency = True
+    serves_urgency, serves_untried = True, True
     select_kernel, backup_kernel = select, backup
 
     def __post_init__(self) -> None:
