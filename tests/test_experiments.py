@@ -23,13 +23,14 @@ from ucd_planners import cli
 from ucd_planners.arena.match import Game, Match
 from ucd_planners.arena.store import Store, configuration
 from ucd_planners.arena.study import Study
-from ucd_planners.experiments import MODULES, bhrf, experiment_named, nogo, picture, ucd, ucd_ggp, ucd_go
+from ucd_planners.experiments import MODULES, bhrf, experiment_named, nogo, picture, ucd, ucd_ggp, ucd_go, ucd_orders
 from ucd_planners.experiments.experiment import Report, Row, Setting, contests, measured, replaceable, reproduce, write_rows
 from ucd_planners.intervals import wilson
 from ucd_planners.notation import parse, planner_from
 from ucd_planners.playouts import BHRF, CMC, GoExpert, GoInitial
 from ucd_planners.selection.rave import RAVE
 from ucd_planners.selection.ucd import UCD
+from ucd_planners.selection.update_all import UpdateAll
 
 HEX = experiment_named("ucd-hex")
 
@@ -53,6 +54,7 @@ def test_an_experiment_has_its_name(name: str) -> None:
     ("name", "games", "settings"),
     [
         ("leftright", 200, 2 + 30 + 12),
+        ("leftright-order", 100, 2 + 30 + 12 + 4 * 5),
         ("ucd-hex", 400, 1 + 72),
         ("ucd-go", 200, 36),
         ("ucd-rave", 200, 14),
@@ -196,6 +198,41 @@ def test_labels_are_those_of_the_planner(name: str) -> None:
     for setting in experiment_named(name).settings(2, 0):
         depths = [f"{depth}={setting.labels[depth]}" for depth in ("d1", "d2", "d3") if setting.labels[depth]]
         assert setting.match.a == f"{setting.labels['planner']}({','.join([*depths, 'c=0.3'])})"
+
+
+def test_the_order_of_leftright_is_in_the_text_of_its_planners() -> None:
+    """Right first; only UCT forgets. With the paper's c all cells of Figure 4 are there."""
+    settings = experiment_named("leftright-order").settings(2, 0)
+    for setting in settings:
+        planner = planner_from(setting.match.a, **setting.match.budget)
+        depths = {name: float(setting.labels[name]) for name in ("d1", "d2", "d3") if setting.labels[name]}
+        own = {"uct": UCD(table=False), "update_all": UpdateAll(), "ucd": UCD(**depths)}[setting.labels["planner"]]
+        assert planner.selection == replace(own, c=float(setting.labels["c"]))
+        assert planner.options.untried == "reversed"
+        assert planner.options.reuse_graph == (setting.labels["planner"] != "uct")
+    figure = [dict(setting.labels) for setting in experiment_named("leftright").settings(2, 0)]
+    labels = [dict(setting.labels) for setting in settings]
+    assert [{"c": "0.3", **cell} for cell in figure] == [cell for cell in labels if cell["c"] == "0.3"]
+    assert {setting.paper for setting in settings if setting.labels["c"] == "0.3"} == {None, 81.5, 77.7, 99.8}
+
+
+def test_the_summary_of_leftright_tells_how_far_the_papers_figures_are() -> None:
+    figures = {"uct": (82.0, 0.25), "update_all": (None, None), "ucd": (99.0, 0.0)}
+    rows: list[Row] = [
+        {**setting.labels, "games": 4, "percent": percent, "standard_error": error}
+        for setting in experiment_named("leftright-order").settings(2, 0)
+        for percent, error in [figures[setting.labels["planner"]]]
+    ]
+    next(row for row in rows if row["d1"] == "2")["percent"] = 99.5
+    uct, ucd_cell = ucd_orders.nearness(rows)[-2:]
+    assert uct == {
+        **{"c": "0.3", "planner": "uct", "games": 4, "percent": 82.0, "paper": 81.5, "points_off": 0.5, "errors_off": 2.0},
+        **{"place": None, "of": None},
+    }
+    assert ucd_cell == {
+        **{"c": "0.3", "planner": "(inf,0,1)", "games": 4, "percent": 99.0, "paper": 99.8, "points_off": -0.8},
+        **{"errors_off": None, "place": 2, "of": 42},
+    }
 
 
 @pytest.mark.parametrize("name", ["leftright-readings", "ucd-hex-readings"])

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 MODULES = {
     **dict.fromkeys(("leftright", "leftright-readings", "ucd-hex", "ucd-hex-readings"), "ucd"),
+    "leftright-order": "ucd_orders",
     **dict.fromkeys(("ucd-go", "ucd-rave"), "ucd_go"),
     **dict.fromkeys(("ucd-ggp", "ucd-ggp-budgets", "ucd-ggp-best"), "ucd_ggp"),
     "playouts-equivalent": "equivalents",
