@@ -21,9 +21,21 @@ from stopping import games_in, process, wait_for
 
 from ucd_planners import cli
 from ucd_planners.arena.match import Game, Match
+from ucd_planners.arena.profile import MEASURES, ProfiledGames
 from ucd_planners.arena.store import Store, configuration
 from ucd_planners.arena.study import Study
-from ucd_planners.experiments import MODULES, bhrf, experiment_named, nogo, picture, ucd, ucd_ggp, ucd_go, ucd_orders
+from ucd_planners.experiments import (
+    MODULES,
+    bhrf,
+    bhrf_profile,
+    experiment_named,
+    nogo,
+    picture,
+    ucd,
+    ucd_ggp,
+    ucd_go,
+    ucd_orders,
+)
 from ucd_planners.experiments.experiment import Report, Row, Setting, contests, measured, replaceable, reproduce, write_rows
 from ucd_planners.intervals import wilson
 from ucd_planners.notation import parse, planner_from
@@ -65,6 +77,7 @@ def test_an_experiment_has_its_name(name: str) -> None:
         ("cmc-details", 1000, 3 * 2 * 5),
         ("cmc-zero", 4000, 3),
         ("bhrf-readings", 400, 2 * 2 * 2),
+        ("bhrf-profile", 20, 5 * 4),
         ("bhrf", 200, 2 * 6 * 6),
         ("bhrf-playouts", 200, 10),
         ("bhrf-epsilon", 200, 2 * 2 * 7),
@@ -78,11 +91,11 @@ def test_an_experiment_has_the_games_and_settings_of_the_paper(name: str, games:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_no_two_settings_are_the_same(name: str) -> None:
-    """But those that measure one study after several numbers of playouts, which is one object."""
+    """But those that measure several things of one contest, which is one object."""
     settings = experiment_named(name).settings(2, 0)
     texts = {configuration(contest) for contest in contests(settings)}
     labels = {tuple(setting.labels.values()) for setting in settings}
-    studies = [setting.match for setting in settings if isinstance(setting.match, Study)]
+    studies = [setting.match for setting in settings if isinstance(setting.match, (Study, ProfiledGames))]
     matches = len(settings) - len(studies)
     assert (len(texts), len(labels)) == (matches + len({id(study) for study in studies}), len(settings))
     assert len(contests(settings)) == len(texts)
@@ -191,6 +204,40 @@ def test_the_planners_of_bhrf_have_the_labels_parameters(name: str) -> None:
         else:
             choice = {"soft-UCT": "soft_uct", "last reply": "last_reply"}[labels["choice"]]
             assert policy == BHRF(int(labels["epsilon"]) / 100, choice)
+
+
+def test_the_planners_of_the_profiles_have_the_labels_parameters() -> None:
+    """One contest a policy, of which each line is a share."""
+    expected = {
+        **{"random": (), "expert": (GoExpert(),), "soft-UCT": (BHRF(),), "last reply": (BHRF(choice="last_reply"),)},
+        "soft-UCT, the text": (BHRF(accept="estimate", fallback="default"),),
+    }
+    settings = experiment_named("bhrf-profile").settings(2, 0)
+    assert [tuple(each.labels.values()) for each in settings] == [(name, kind) for name in expected for kind in MEASURES]
+    for setting in settings:
+        planner = planner_from(setting.match.planner)
+        assert (planner.selection, planner.initial) == (RAVE(revisit=0), GoInitial())
+        assert planner.policies == expected[setting.labels["policy"]]
+        assert (setting.match.playouts, setting.match.settings) == (10_000, {"size": 9, "komi": 7.5})
+
+
+def test_profiles_of_whole_games_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With one playout a move, of 5x5: the table has the means of the games' shares, and the summary their ratios."""
+    monkeypatch.setattr(bhrf_profile, "PLAYOUTS", 1)
+    monkeypatch.setattr(bhrf_profile, "settings_of", lambda size: {"size": 5})
+    assert cli.main(["reproduce", "bhrf-profile", "--games", "2", "--folder", str(tmp_path), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    rows = {(row["policy"], row["measure"]): float(row["percent"]) for row in table(tmp_path, "bhrf-profile")}
+    for setting in bhrf_profile.settings(2, 0)[:4]:
+        place = MEASURES.index(setting.labels["measure"])
+        shares = [setting.match.play(number).payoffs[place] for number in (0, 1)]
+        assert rows["random", setting.labels["measure"]] == round(100 * sum(shares) / 2, 4)
+    assert rows["expert", "near pattern"] > rows["random", "near pattern"] > 0
+    ratio = rows["expert", "near pattern"] / rows["random", "near pattern"]
+    (expert,) = (row for row in report["summary"] if row["policy"] == "expert")
+    assert expert["near pattern over random"] == f"{ratio:.2f}"
 
 
 @pytest.mark.parametrize("name", ["leftright", "ucd-hex"])

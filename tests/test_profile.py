@@ -16,10 +16,12 @@ from ucd_envs.formats import sgf
 from ucd_envs.rules import State
 from ucd_envs.structs import fields
 from ucd_planners import cmc, rave, uct
-from ucd_planners.benchmarks.profile import profile
+from ucd_planners.arena.agents import seed_of
+from ucd_planners.arena.profile import MEASURES, ProfiledGames, Recorder, profile
 from ucd_planners.cli import main
 from ucd_planners.go.patterns import PATTERNS, codes
 from ucd_planners.go.shapes import SHAPES, GoShapes
+from ucd_planners.notation import planner_from
 from ucd_planners.playouts import CMC
 from ucd_planners.playouts.recording import LOCALITY, NEAR, Locality
 from ucd_planners.selection.ucd import UCD
@@ -159,6 +161,72 @@ def test_what_no_profile_can_be_made_of() -> None:
         profile(uct(playouts=10), [ucd_envs.make_rules("leftright").initial_state()])
     with pytest.raises(ValueError, match=r"^go_shapes knows Go only, not hex_v0"):
         uct(playouts=10, policies=GoShapes()).search(ucd_envs.make_rules("hex", size=3).initial_state())
+
+
+def test_a_profiled_game_has_the_shares_of_all_its_searches() -> None:
+    """The same game played by the planner itself, whose moves a recorder leaves alone, and the profile of its positions."""
+    games = ProfiledGames("go_v0", "uct(c=0.3)", {"size": 5}, 40, 2, seed=3)
+    planner = planner_from("uct(c=0.3)", playouts=40, seed=seed_of(3, 1, 0))
+    state, states = go(5), []
+    while not state.over:
+        states.append(state)
+        state = state.after(planner.act(state))
+    planner.reset(seed_of(3, 1, 0))
+    expected = profile(planner, states)
+    played = games.play(1)
+    assert (
+        played.payoffs
+        == tuple(expected.shares[measure] for measure in MEASURES)
+        == (
+            *(expected.near / expected.pairs, 0.0),
+            *((expected.matched or 0) / expected.moves, (expected.answers or 0) / expected.moves),
+        )
+    )
+    assert sum(played.playouts) == 40 * len(states)
+    assert 0 < played.payoffs[3] < played.payoffs[2] < 1
+
+
+def test_what_a_policy_has_learned_goes_on_in_a_profiled_game() -> None:
+    """In the same positions, searched by a planner that has learned nothing before each, BHRF suggests far less."""
+    text, playouts = "rave(policies=bhrf)", 40
+    kept = ProfiledGames("go_v0", text, {"size": 5}, playouts, 1).play(0).payoffs[1]
+    recorder, state, alone = Recorder(planner_from(text, playouts=playouts, seed=seed_of(0, 0, 0)), go(5).rules), go(5), []
+    while not state.over:
+        result, _ = recorder.search(state)
+        alone.append(profile(planner_from(text, playouts=playouts, seed=1), [state]).shares["suggested"])
+        state = state.after(result.action)
+    assert 0 < 1.5 * sum(alone) / len(alone) < kept < 1
+
+
+def test_a_game_without_an_expert_has_two_shares() -> None:
+    """In Hex every move but the first of a game is near or not, and CMC suggests some."""
+    games = ProfiledGames("hex_v0", "cmc(prob=0.5)", {"size": 4}, 50, 1)
+    assert games.measures == ("near", "suggested")
+    assert games.sides == len(games.play(0).payoffs) == 2
+    assert 0.1 < games.play(0).payoffs[1] < 0.5
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"planner": "uct(playouts=5)"},
+            r"a planner whose playouts are profiled has no budget of its own, as 'uct\(playouts=5\)' has",
+        ),
+        ({"planner": "uct(policies='mast n_grams bhrf')"}, "a profile can be made of 2 policies at most, not 3"),
+        (
+            {"game": "leftright_v0", "settings": {}},
+            "moves of leftright_v0.* have no distance: they are not the cells of its board",
+        ),
+        ({"playouts": 0}, "playouts must be from 1 to .*, not 0"),
+        ({"games": 0}, "games must be from 1 to .*, not 0"),
+    ],
+    ids=["budget", "policies", "game", "playouts", "games"],
+)
+def test_games_that_cannot_be_profiled_are_refused(changes: dict[str, Any], words: str) -> None:
+    given: dict[str, Any] = {"game": "go_v0", "planner": "uct", "settings": {"size": 5}, "playouts": 5, "games": 2}
+    with pytest.raises(ValueError, match=rf"\A{words}\Z"):
+        ProfiledGames(**{**given, **changes})
 
 
 def test_the_command_tells_profiles(capsys: pytest.CaptureFixture[str]) -> None:

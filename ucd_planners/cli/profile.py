@@ -38,7 +38,7 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from ucd_planners.benchmarks.profile import profile
+    from ucd_planners.arena.profile import profile
     from ucd_planners.notation import planner_from
 
     with usage():

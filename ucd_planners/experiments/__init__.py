@@ -20,6 +20,7 @@ MODULES = {
     **dict.fromkeys(("nogo", "nogo-knowledge"), "nogo"),
     **dict.fromkeys(("cmc", "cmc-hex", "cmc-go", "cmc-over", "cmc-details", "cmc-zero"), "cmc"),
     **dict.fromkeys(("bhrf", "bhrf-playouts", "bhrf-epsilon", "bhrf-readings"), "bhrf"),
+    "bhrf-profile": "bhrf_profile",
 }
 """Module of every experiment, imported on first use of the experiment."""
 

@@ -21,7 +21,11 @@ CONSTANT = "0.3"
 CONSTANTS = ("0.03", "0.05", "0.1", "0.2", CONSTANT)
 FEW_DEPTHS = (("0", "0", "0"), ("1", "0", "1"), ("inf", "0", "1"))
 """Depths that are run with every c."""
-FIGURES = {("uct", "", "", ""): 81.5, ("update_all", "", "", ""): 77.7, ("ucd", "inf", "0", "1"): 99.8}
+FIGURES: dict[tuple[str, ...], float] = {
+    ("uct", "", "", ""): 81.5,
+    ("update_all", "", "", ""): 77.7,
+    ("ucd", "inf", "0", "1"): 99.8,
+}
 """The paper's figures, by planner and depths."""
 D3 = ("0", "1", "2")
 
