@@ -34,6 +34,7 @@ from ucd_planners.experiments import (
     ucd,
     ucd_ggp,
     ucd_go,
+    ucd_go_budgets,
     ucd_orders,
 )
 from ucd_planners.experiments.experiment import Report, Row, Setting, contests, measured, replaceable, reproduce, write_rows
@@ -69,6 +70,7 @@ def test_an_experiment_has_its_name(name: str) -> None:
         ("leftright-order", 100, 2 + 30 + 12 + 4 * 5),
         ("ucd-hex", 400, 1 + 72),
         ("ucd-go", 200, 36),
+        ("ucd-go-budgets", 200, 2 * (36 + 12)),
         ("ucd-rave", 200, 14),
         ("cmc", 400, 3 * 16),
         ("cmc-hex", 400, 2 * 16),
@@ -122,6 +124,41 @@ def test_the_papers_tables_of_go_are_whole() -> None:
     table_2 = {tuple(each.labels.values()): each.paper for each in experiment_named("ucd-rave").settings(2, 0)}
     assert (table_2["0", "0.0001"], table_2["1", "0.0064"]) == (48.0, 30.5)
     assert max(table_2, key=lambda labels: table_2[labels] or 0) == ("0", "0.0002")
+
+
+def test_the_planners_of_go_with_fewer_playouts_have_the_labels_parameters() -> None:
+    """All of Table 1 for each budget, and without the ply in keys the cells that go so; the paper's figures in all."""
+    table_1 = {tuple(each.labels.values()): each.paper for each in experiment_named("ucd-go").settings(2, 0)}
+    found: dict[tuple[str, str], set[tuple[str, ...]]] = {}
+    for setting in experiment_named("ucd-go-budgets").settings(2, 0):
+        playouts, keys, *cell = setting.labels.values()
+        planner = planner_from(setting.match.a, **setting.match.budget)
+        d1, d2, d3, c = map(float, cell)
+        assert planner.selection == UCD(d1, d2, d3, c, graded=keys == "with the ply")
+        assert (setting.match.b, setting.match.settings) == (ucd_go.UCT, {"size": 6, "komi": 5.5})
+        assert setting.match.budget == {"playouts": int(playouts)}
+        assert setting.paper == table_1[tuple(cell)]
+        found.setdefault((playouts, keys), set()).add(tuple(cell))
+    for playouts in ("1000", "3000"):
+        assert found.pop((playouts, "with the ply")) == table_1.keys()
+        assert found.pop((playouts, "without")) == {cell for cell in table_1 if cell[0] in "01" and cell[1] == "0"}
+    assert not found
+
+
+def test_the_summary_of_go_with_fewer_playouts_compares_whole_tables() -> None:
+    """Ours 50 for c = 0.2, else the paper's figure; the table of 3,000 playouts without the ply lacks a cell."""
+    rows: list[Row] = [
+        {**setting.labels, "paper": setting.paper, "percent": 50.0 if setting.labels["c"] == "0.2" else setting.paper}
+        for setting in experiment_named("ucd-go-budgets").settings(2, 0)
+    ]
+    rows[-1]["percent"] = None
+    first, second, third = ucd_go_budgets.compared(rows)
+    assert [(each["playouts"], each["keys"], each["cells"]) for each in (first, second, third)] == [
+        *(("1000", "with the ply", 36), ("1000", "without", 12), ("3000", "with the ply", 36))
+    ]
+    assert (first["c = 0.2"], first["c = 0.2, the paper"]) == (50.0, 42.0)
+    assert second["c = 0.4"] == second["c = 0.4, the paper"] == 50.4
+    assert 0.3 < first["rank correlation"] < 1
 
 
 def test_the_planners_of_go_have_the_labels_parameters() -> None:

@@ -12,6 +12,7 @@ MODULES = {
     **dict.fromkeys(("leftright", "leftright-readings", "ucd-hex", "ucd-hex-readings"), "ucd"),
     "leftright-order": "ucd_orders",
     **dict.fromkeys(("ucd-go", "ucd-rave"), "ucd_go"),
+    "ucd-go-budgets": "ucd_go_budgets",
     **dict.fromkeys(("ucd-ggp", "ucd-ggp-budgets", "ucd-ggp-best"), "ucd_ggp"),
     "playouts-equivalent": "equivalents",
     "shared-positions": "shared_positions",
