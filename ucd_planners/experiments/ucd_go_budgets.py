@@ -87,6 +87,7 @@ EXPERIMENTS = {
         source="[UCD Table 1]",
         claim="no setting is clearly better than UCT, and d1 = 2 is worse",
         games=200,
+        core_hours=2.2,
         settings=settings,
         draw=draw,
         summary=compared,

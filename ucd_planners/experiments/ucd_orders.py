@@ -109,6 +109,7 @@ EXPERIMENTS = {
         source="[UCD Figure 4]",
         claim="plain UCT has 81.5 and update-all 77.7, the best is (inf, 0, 1) with 99.8",
         games=100,
+        core_hours=3.2,
         settings=settings,
         draw=draw,
         summary=nearness,
