@@ -180,7 +180,7 @@ class Episodes(Sequence[Episode]):
 
     @property
     def _header(self) -> dict[str, Any]:
-        """What a file says of its episodes."""
+        """The facts of all episodes, as a file has them."""
         game = self.rules.reference or self.rules.name
         return {"layout": LAYOUT, "game": game, "settings": dict(self.rules.settings), "note": self.note}
 
