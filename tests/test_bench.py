@@ -332,6 +332,7 @@ def environments() -> list[dict[str, Any]]:
     """The rows of the environments beside PettingZoo, from short batches."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bench, "BATCH_SECONDS", 0.01)
+        patch.setattr(bench, "GAMES", 4)
         return list(bench.environment_rows("pettingzoo"))
 
 

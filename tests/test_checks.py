@@ -296,6 +296,17 @@ def test_a_game_of_three_players_without_faults_passes() -> None:
     assert str(report).endswith(f": {report.states} states and 20 playouts, no fault")
 
 
+def test_symmetries_that_are_none_of_the_game_are_found() -> None:
+    rules = ucd_envs.make_rules("connect_four", rows=4, columns=4)
+    assert rules.symmetries is not None
+    wrong = rules.symmetries._replace(actions=rules.symmetries.actions[:, ::-1])
+    report = ucd_envs.check(dataclasses.replace(rules, symmetries=wrong), states=50, playouts=5)
+    (fault,) = report.faults
+    assert fault.startswith("symmetry 1 of connect_four_v0(")
+    assert fault.endswith(" moves.")
+    assert ucd_envs.check(rules, states=50, playouts=5).passed
+
+
 def test_a_report_lists_its_faults() -> None:
     rules = dataclasses.replace(GOOD, kernels=GOOD.kernels._replace(observe=sees_twos, is_legal=allows_any_number))
     report = ucd_envs.check(rules)

@@ -29,6 +29,7 @@ from ucd_planners.intervals import mean_interval, wilson
 def short_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test asks how fast anything is."""
     monkeypatch.setattr(bench, "BATCH_SECONDS", 0.005)
+    monkeypatch.setattr(bench, "GAMES", 4)
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

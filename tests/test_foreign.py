@@ -415,6 +415,7 @@ def taxi(env: Any, **options: Any) -> SingleGame:
 
 
 @pytest.mark.parametrize("options", TAXI_WAYS.values(), ids=TAXI_WAYS)
+@pytest.mark.sweep(2)
 def test_a_taxi_brings_its_passenger(options: dict[str, Any]) -> None:
     """The fare of 20 comes at the end of the episode, and steps cost 1; a wrong pick-up or a wrong end would cost 10."""
     env = gymnasium.make("Taxi-v4")
@@ -959,6 +960,7 @@ class Pay(Walk):
 
 
 @pytest.mark.parametrize("planner", PRESETS.values(), ids=PRESETS)
+@pytest.mark.sweep(2)
 def test_rewards_in_the_middle_of_a_game_are_added_up(planner: Callable[..., Planner]) -> None:
     """All zeros pay 2 ** 5 = 32, all ones 5 + 1."""
     game = walk(Pay(), payoff_range=(0, 32), position=lambda env: (env.taken, env.last))
@@ -1616,8 +1618,8 @@ def test_many_searches_do_not_need_more_and_more_memory() -> None:
         return sys.getallocatedblocks()
 
     blocks(30)  # all positions of the game are known by then, nearly
-    first = blocks(60)
-    assert blocks(60) - first < 3000
+    first = blocks(30)
+    assert blocks(30) - first < 1500
 
 
 def test_numbers_of_positions_are_given_back_when_a_search_begins_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:

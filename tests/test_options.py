@@ -210,10 +210,10 @@ def test_playouts_are_random_games_whether_their_positions_are_added_or_not(add:
     game |= {"d": (0, [k / 23 for k in range(6, 12)])}
     start = hash_game.listed(game).initial_state()
     ends = np.zeros(24, int)
-    for seed in range(1200):
+    for seed in range(600):
         _, payoffs = Search(start, UCD(c=C), seed=seed, expand=add).step()
         ends[round(23 * payoffs[0])] += 1
-    expected = 1200 / 12
+    expected = 600 / 12
     assert ends[12:].sum() == 0
     assert ((ends[:12] - expected) ** 2 / expected).sum() < 31.3  # chi-square, 11 degrees of freedom, p = 0.001
 
@@ -454,7 +454,7 @@ FEW_KEPT = [UCD(1, 0, 1, C), UCD(2, 2, 2, C, store="nodes"), UCD(INF, INF, INF, 
 
 @pytest.mark.parametrize("selection", KEPT, ids=told)
 @every_add
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 def test_a_kept_graph_is_right_through_whole_games(selection: Any, add: str) -> None:
     """After each search of a game, own moves and random replies, the graph is that of a log which has only forgotten what a
     rebuilding gave back."""
@@ -667,6 +667,7 @@ def test_workers_keep_their_own_graphs(planner: Callable[..., Planner]) -> None:
 
 @pytest.mark.parametrize("selection", [TREE, *FEW_KEPT], ids=told)
 @pytest.mark.parametrize("game", ["leftright", "hex"])
+@pytest.mark.sweep(2)
 def test_memory_is_given_back_over_a_long_game(selection: Any, game: str) -> None:
     """64 steps of LeftRight, and Hex 7x7 with own moves on both sides. After each search there are at most twice the edges that
     could be reached after the largest search so far, and what one search adds; memory goes with that, and not with all that

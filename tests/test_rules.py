@@ -140,6 +140,7 @@ def guarded(size: int, dtype: type, fill: int) -> tuple[np.ndarray, Callable[[],
 # Moves
 
 
+@pytest.mark.sweep(2)
 def test_no_identity_is_broken(rules: Rules) -> None:
     """F2-04, B041, B062, B097: the public check finds nothing in hundreds of states of random games and thirty playouts.
 
@@ -205,7 +206,7 @@ def test_moves_in_another_order_lead_to_an_equal_position_or_to_one_that_looks_d
                 assert not same or not is_seen_in_full(rules) or state.key == other.key
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 def test_positions_that_look_different_have_different_words(rules: Rules) -> None:
     """B089: among reachable states, the first ones and those of random games, none that look different share words."""
     looks: dict[bytes, tuple[Any, ...]] = {}
@@ -326,7 +327,7 @@ every_size = pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.m
 
 
 @every_size
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 def test_playouts_without_a_trace_have_the_payoffs_of_random_games(rules: Rules, times: int) -> None:
     """Short cuts of a game change no probability: its payoffs are distributed as those of plain random games.
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import _thread
 import errno
 import os
+import sqlite3
 import threading
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -327,27 +329,67 @@ def some() -> Episodes:
     return SelfPlay(uct(playouts=20), "hex", size=3, seed=9, games=8).episodes(12)
 
 
-def test_episodes_are_the_same_after_a_file(some: Episodes, tmp_path: Path) -> None:
-    path = tmp_path / "games.npz"
+@pytest.mark.parametrize("name", ["games.npz", "games.sqlite", "games.db"])
+def test_episodes_are_the_same_after_a_file(some: Episodes, tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    some.save(path)
+    some[:2].save(path)  # in place of the old file
     some.save(path)
     found = Episodes.load(path)
     assert bytes_of(found) == bytes_of(some)
     assert found.rules is some.rules
     assert found.note == some.note
-    assert [path.name for path in tmp_path.iterdir()] == ["games.npz"]
+    assert [path.name for path in tmp_path.iterdir()] == [name]
     assert bytes_of(Episodes.load(path, some.rules)[3:5]) == bytes_of([some[3], some[4]])
+
+
+def test_an_archive_is_read_by_numpy(some: Episodes, tmp_path: Path) -> None:
+    path = tmp_path / "games.npz"
+    some.save(path)
     with np.load(path) as arrays:
         assert arrays["policies"].shape == (sum(map(len, some)), 9)
 
 
-def test_a_game_with_chance_and_no_games_at_all_have_files(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["games.npz", "games.sqlite"])
+def test_a_game_with_chance_and_no_games_at_all_have_files(tmp_path: Path, name: str) -> None:
     for episodes in (
         SelfPlay(uct(playouts=9), "pig", target=20, seed=2).episodes(3),
         Episodes(make_rules("hex", size=3), ()),
     ):
-        episodes.save(tmp_path / "games.npz")
-        found = Episodes.load(tmp_path / "games.npz", episodes.rules)
+        episodes.save(tmp_path / name)
+        found = Episodes.load(tmp_path / name, episodes.rules)
         assert bytes_of(found) == bytes_of(episodes)
+
+
+def test_episodes_are_added_to_a_database(some: Episodes, tmp_path: Path) -> None:
+    path = tmp_path / "games.sqlite"
+    some[4:].append(path)
+    some[:4].append(path)
+    assert bytes_of(Episodes.load(path)) == bytes_of(some)  # by number
+    with pytest.raises(ValueError, match=r"games\.sqlite has episode 3 already"):
+        some[3:4].append(path)
+    other = SelfPlay(uct(playouts=9), "hex", size=4, seed=1, games=2).episodes(2)
+    with pytest.raises(ValueError, match=r"games\.sqlite holds games of hex_v0 with other settings"):
+        other.append(path)
+    assert bytes_of(Episodes.load(path)) == bytes_of(some)  # nothing of what was refused is in it
+    twice = Episodes(some.rules, [some[0], some[0]])
+    with pytest.raises(ValueError, match="has episode 0 already"):
+        twice.save(tmp_path / "twice.sqlite")
+    assert not list(tmp_path.glob("twice*"))
+
+
+def test_a_file_that_is_no_database_of_episodes_is_refused_and_left(some: Episodes, tmp_path: Path) -> None:
+    path = tmp_path / "games.sqlite"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE others (number INTEGER)")
+    for content in (path.read_bytes(), b"text", b"SQLite format 3\0" * 100):
+        path.write_bytes(content)
+        for use in (Episodes.load, some.append):
+            with pytest.raises(ValueError, match=r"games\.sqlite holds no episodes, or is damaged"):
+                use(path)
+        assert path.read_bytes() == content
+    with pytest.raises(OSError, match=r"games\.sqlite cannot be written: unable to open database file"):
+        some.append(tmp_path / "nowhere" / "games.sqlite")
 
 
 def test_samples_follow_one_another_and_are_augmented_by_symmetries(some: Episodes) -> None:
@@ -398,10 +440,11 @@ def test_a_full_disk_leaves_an_old_file_as_it_was(some: Episodes, tmp_path: Path
     assert len(Episodes.load(tmp_path / "games.npz")) == 2
 
 
-def test_a_damaged_file_is_refused_wherever_a_byte_has_changed(some: Episodes, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "least"), [("games.npz", 150), ("games.sqlite", 100)])
+def test_a_damaged_file_is_refused_wherever_a_byte_has_changed(some: Episodes, tmp_path: Path, name: str, least: int) -> None:
     """Each of 200 changed or cut files is refused with a sentence, or has the same games, where nobody reads the byte."""
-    some.save(tmp_path / "games.npz")
-    whole, rng = (tmp_path / "games.npz").read_bytes(), np.random.default_rng(8)
+    some.save(tmp_path / name)
+    whole, rng = (tmp_path / name).read_bytes(), np.random.default_rng(8)
     messages: list[str] = []
     for k in range(200):
         damaged = bytearray(whole)
@@ -409,13 +452,13 @@ def test_a_damaged_file_is_refused_wherever_a_byte_has_changed(some: Episodes, t
             damaged = damaged[: int(rng.integers(len(whole)))]
         else:
             damaged[int(rng.integers(len(whole)))] ^= 1 << int(rng.integers(8))
-        (tmp_path / "damaged.npz").write_bytes(damaged)
+        (tmp_path / f"damaged{name}").write_bytes(damaged)
         try:
-            assert bytes_of(Episodes.load(tmp_path / "damaged.npz")) == bytes_of(some)
-        except ValueError as error:
+            assert bytes_of(Episodes.load(tmp_path / f"damaged{name}")) == bytes_of(some)
+        except (ValueError, OSError) as error:
             messages.append(str(error))
-    assert len(messages) > 150
-    assert all(message.startswith(str(tmp_path / "damaged.npz")) for message in messages)
+    assert len(messages) > least
+    assert all(message.startswith(str(tmp_path / f"damaged{name}")) for message in messages)
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,9 @@ def _address(kernel: Any, signature: Any) -> int:
     if getattr(config, "DISABLE_JIT", 0):
         FUNCTIONS[id(kernel)] = kernel
         return id(kernel)
-    return int(_get_jit_address(kernel, signature))
+    if not hasattr(kernel, "seam_address"):  # a kernel has one signature, so one address
+        kernel.seam_address = int(_get_jit_address(kernel, signature))
+    return int(kernel.seam_address)
 
 
 def reader(kind: BindingType) -> Callable[[Any], Any]:

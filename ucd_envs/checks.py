@@ -14,15 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from ucd_envs.guarded import GARBAGE, Guarded
 from ucd_envs.kernels import CHANCE, HEADER, OVER
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State
 from ucd_envs.settings import integer
+from ucd_envs.symmetries import disagreement
 
-GARBAGE = (0xA5, 0x5A)
-"""Bytes of memory that no kernel has written."""
-BAND = 4096
-"""Least number of guarded bytes on each side of an array, a multiple of 64."""
 OUTSIDE = (-1, -2, 2**32, -(2**32), 2**63 - 1, -(2**63))
 """Numbers that are not an action of any game."""
 DRAWS = 8
@@ -56,8 +54,9 @@ class Report:
 def check(rules: Rules, states: int = 1000, playouts: int = 100, seed: int = 0) -> Report:
     """Plays random games of `rules` and reports every identity of the game interface that does not hold.
 
-    Plays random games until `states` states have been seen, then `playouts` playouts from some of them. A kernel that never
-    returns cannot be found. Raises TypeError for anything but Rules, and for a live Python game or a grouped one.
+    Plays random games until `states` states have been seen, then `playouts` playouts from some of them, and a game beside its
+    image by each symmetry that the rules name. A kernel that never returns cannot be found. Raises TypeError for anything but
+    Rules, and for a live Python game or a grouped one.
     """
     if not isinstance(rules, Rules):
         raise TypeError(f"expected Rules, such as make_rules returns, not {type(rules).__name__}")
@@ -73,33 +72,13 @@ def check(rules: Rules, states: int = 1000, playouts: int = 100, seed: int = 0) 
                 checker.check_playout()
     except StoppedError:
         pass
+    if not checker.faults and rules.symmetries is not None and (fault := disagreement(rules, seed)):
+        checker.faults["symmetries"] = f"{fault}."
     return Report(str(rules), checker.states, checker.playouts, tuple(checker.faults.values()))
 
 
 class StoppedError(Exception):
     """A fault after which the game cannot continue."""
-
-
-class Guarded:
-    """An array between two bands of known bytes."""
-
-    def __init__(self, size: int, dtype: Any, garbage: int = GARBAGE[0]) -> None:
-        length = size * np.dtype(dtype).itemsize
-        self.band = -(-max(BAND, length) // 64) * 64
-        self.bytes = np.empty(length + 2 * self.band, np.uint8)
-        self.array = self.bytes[self.band : self.band + length].view(dtype)
-        self.low, self.high = self.bytes[: self.band], self.bytes[self.band + length :]
-        self.fill(garbage)
-
-    def fill(self, garbage: int) -> None:
-        """Overwrites the array and its bands."""
-        self.expected = bytes([garbage]) * self.band
-        self.bytes[:] = garbage
-
-    @property
-    def intact(self) -> bool:
-        """Returns whether the bands are unchanged."""
-        return bool(self.low.tobytes() == self.expected == self.high.tobytes())
 
 
 class Checker:

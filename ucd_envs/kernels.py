@@ -178,7 +178,8 @@ def compiled(function: Any, signature: Any) -> Any:
     cast.
     """
     function = getattr(function, "__func__", function)
-    if getattr(function, "seam_signature", None) != signature:
+    declared = getattr(function, "seam_signature", None)
+    if declared is not signature and declared != signature:
         raise TypeError(f"kernel {getattr(function, '__name__', function)} must be declared with the signature {signature}")
     if getattr(config, "DISABLE_JIT", 0):
         return function

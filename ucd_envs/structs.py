@@ -76,7 +76,7 @@ def _compiled_fields(vector, layout):
 
 def address_of(array: np.ndarray) -> int:
     """Returns the address of an array's data. The caller must keep the array alive."""
-    return int(array.ctypes.data)
+    return int(array.__array_interface__["data"][0])
 
 
 def array_at(address: Any, shape: Any, layout: Any) -> Any:

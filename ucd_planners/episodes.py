@@ -2,7 +2,8 @@
 
 A file is a NumPy archive (.npz) of plain arrays, which `numpy.load` reads too. Its `header`, JSON text in bytes, names the
 layout of the file, the game with its settings, and how the games were played. `lengths` has the moves and decisions of each
-episode, and the other arrays hold those of all episodes one after another. Nothing is pickled.
+episode, and the other arrays hold those of all episodes one after another. Nothing is pickled. A file whose name ends with
+.sqlite or .db is a database with a row for each episode instead, to which episodes can be added.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from ucd_envs.kernels import CHANCE
 from ucd_envs.registry import make_rules
 from ucd_envs.rules import Rules
 from ucd_envs.settings import shown
-from ucd_planners import files
+from ucd_planners import episode_database, files
 
 LAYOUT = 1
 """The layout of files, which changes with what they hold."""
@@ -36,6 +37,8 @@ PER_DECISION, PER_MOVE, PER_EPISODE = (
     ("payoffs", "number"),
 )
 """The arrays of an episode by what their rows stand for."""
+BLOBS = ("payoffs", *PER_DECISION, *PER_MOVE)
+"""The columns of a database."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,16 +139,16 @@ class Episodes(Sequence[Episode]):
         return Samples(observations, masks, policies, values, outcomes)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Saves the episodes in a file, completely or not at all.
+        """Saves the episodes in a file, completely or not at all: an SQLite database where its name ends with .sqlite or .db,
+        else a NumPy archive.
 
-        Raises OSError with one sentence, leaving an old file unchanged, where the file cannot be written.
+        Raises OSError with one sentence, leaving an old file unchanged, where the file cannot be written; ValueError for two
+        episodes of one number in a database.
         """
-        header = {
-            "layout": LAYOUT,
-            "game": self.rules.reference or self.rules.name,
-            "settings": dict(self.rules.settings),
-            "note": self.note,
-        }
+        if Path(path).suffix in episode_database.SUFFIXES:
+            files.save(Path(path), lambda part: Episodes.append(self, part))
+            return
+        header = self._header
         arrays: dict[str, np.ndarray] = {
             "header": np.frombuffer(json.dumps(header, default=str).encode(), np.uint8),
             "lengths": np.array([(len(episode.moves), len(episode)) for episode in self._episodes], np.int64).reshape(-1, 2),
@@ -166,6 +169,21 @@ class Episodes(Sequence[Episode]):
 
         files.save(Path(path), write)
 
+    def append(self, path: str | PathLike[str]) -> None:
+        """Adds the episodes to an SQLite database, all or none; the file is made if it does not exist.
+
+        Raises ValueError for a file of another game, for one that holds no episodes, and for an episode whose number it has,
+        OSError where it cannot be written.
+        """
+        arrays = [{name: getattr(episode, name) for name in BLOBS} for episode in self._episodes]
+        episode_database.add(Path(path), self._header, [episode.number for episode in self._episodes], arrays, BLOBS)
+
+    @property
+    def _header(self) -> dict[str, Any]:
+        """The facts of all episodes, as a file has them."""
+        game = self.rules.reference or self.rules.name
+        return {"layout": LAYOUT, "game": game, "settings": dict(self.rules.settings), "note": self.note}
+
     @classmethod
     def load(cls, path: str | PathLike[str], rules: Rules | None = None) -> Episodes:
         """Returns the episodes of a file.
@@ -174,7 +192,11 @@ class Episodes(Sequence[Episode]):
         one sentence, for one that holds no episodes, is damaged, has another layout or is of another game.
         """
         path = Path(path)
-        header, arrays = _read(path)
+        rows: dict[int, dict[str, bytes]] | None = None
+        if episode_database.is_database(path):
+            header, rows = episode_database.read(path, BLOBS)
+        else:
+            header, arrays = _read(path)
         if header.get("layout") != LAYOUT:
             raise ValueError(f"{path} has layout {shown(header.get('layout'))} of episodes, but this version reads {LAYOUT}")
         try:
@@ -185,7 +207,7 @@ class Episodes(Sequence[Episode]):
             raise ValueError(f"{path} holds games of {there}, not of {rules}")
         made = cls(there, (), str(header.get("note", "")))
         try:
-            made._take(arrays)
+            made._take(arrays if rows is None else made._joined(rows))
         except (KeyError, IndexError, ValueError) as error:
             raise ValueError(f"{path} is damaged: its arrays do not fit each other ({error})") from None
         return made
@@ -212,6 +234,16 @@ class Episodes(Sequence[Episode]):
             if (players != CHANCE).sum() != decisions - start[1]:
                 raise ValueError("moves and decisions disagree")
             self._episodes.append(Episode(int(arrays["number"][place]), payoffs=arrays["payoffs"][place], **rows))
+
+    def _joined(self, rows: dict[int, dict[str, bytes]]) -> dict[str, np.ndarray]:
+        """The arrays of a database's episodes as those of an archive. Raises ValueError for bytes that are no whole rows."""
+        found = {"number": np.array(list(rows), np.int64), "lengths": np.zeros((len(rows), 2), np.int64)}
+        for name, empty in (*self._empty().items(), ("payoffs", np.zeros((0, self.rules.players)))):
+            parts = [np.frombuffer(row[name], empty.dtype).reshape(-1, *empty.shape[1:]) for row in rows.values()]
+            found[name] = np.concatenate([empty, *parts])
+            if name in ("moves", "values"):
+                found["lengths"][:, int(name == "values")] = [len(part) for part in parts]
+        return found
 
     def _empty(self) -> dict[str, np.ndarray]:
         """The arrays of an episode without moves."""

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from ucd_envs.rules import Rules, State
-from ucd_envs.settings import boolean, real, shown
+from ucd_envs.settings import boolean, one_of, real, shown
 from ucd_envs.symmetries import canonical_key, disagreement
 from ucd_planners.knowledge_file import HEADER, File, created, opened
 from ucd_planners.options import refuse_unserved
@@ -96,9 +96,7 @@ class KnowledgeBase:
         self, path: str | PathLike[str], threshold: float | None = None, use: str = "play", virtual: float = 5.0
     ) -> None:
         self.path = Path(path)
-        if use not in USES:
-            raise ValueError(f"use must be one of {', '.join(USES)}, not {use!r}")
-        self.use, self.virtual = use, real("virtual", virtual)
+        self.use, self.virtual = one_of("use", use, USES), real("virtual", virtual)
         if not 1 <= self.virtual <= 1e6:
             raise ValueError(f"virtual must be a number of playouts from 1 to 1e6, not {virtual!r}")
         try:

@@ -126,7 +126,8 @@ class Worker:
         self.user_defined = [subject for subject, kernels in kernels_of if not all(map(is_own, filter(None, kernels)))]
         self.guarded = settings.guarded or len(self.user_defined) > 0
         compiled(run, RUN)
-        self.rules_kernels, self.moves_kernels = bound_rules(searched), bound_rules(rules)
+        self.moves_kernels = bound_rules(rules)
+        self.rules_kernels = self.moves_kernels if searched is rules else bound_rules(searched)
         evaluation = settings.evaluation
         evaluate = None if evaluation is None else evaluation.evaluator.kernel
         self.search_kernels = bound_search(selection, self.policies, initial, settings.options, self.guarded, evaluate)

@@ -40,7 +40,7 @@ from ucd_envs.foreign.reading import actions_of_mask, discrete, is_range, raw_en
 from ucd_envs.foreign.snapshots import Copier
 from ucd_envs.kernels import OVER
 from ucd_envs.rules import Rules, State
-from ucd_envs.settings import integer, real
+from ucd_envs.settings import integer, one_of, real
 
 HOOKS = ("clone_state", "restore_state", "clone")
 CHANCES = ("reseeded", "copied")
@@ -108,8 +108,7 @@ class Adapter(ABC):
         """
         if (clone_state is None) != (restore_state is None):
             raise TypeError("clone_state and restore_state go together: name both or neither")
-        if chance not in CHANCES:
-            raise ValueError(f"chance must be one of {', '.join(CHANCES)}, not {chance!r}")
+        one_of("chance", chance, CHANCES)
         if not is_range(payoff_range):
             raise ValueError(f"payoff_range must be two finite numbers, the lower one first, not {payoff_range!r}")
         least, most = payoff_range

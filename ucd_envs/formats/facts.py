@@ -14,6 +14,7 @@ import re
 from typing import Any
 
 from ucd_envs.formats.parsing import SHOWN, Node, real_from, whole_from
+from ucd_envs.settings import one_of
 
 GAMES = {"go": 1, "hex": 11, "nogo": 1}
 """The number of a game in GM. Programs write NoGo as Go, since its moves are moves of Go."""
@@ -37,8 +38,8 @@ MORE_TURNS = {"black": 0, "1": 0, "white": 1, "2": 1}
 
 def game_of(root: Node, wanted: str | None) -> str:
     """Returns the game of a record. Raises ValueError for one that is not known or not wanted."""
-    if wanted is not None and wanted not in GAMES:
-        raise ValueError(f"game must be one of {', '.join(GAMES)}, not {wanted!r}")
+    if wanted is not None:
+        one_of("game", wanted, list(GAMES))
     number = root.value("GM", whole_from, GAMES[wanted or "go"])
     is_nogo = root.text("RU").strip().lower() == NOGO.lower()
     games = [name for name, known in GAMES.items() if known == number and name == (wanted or name)]

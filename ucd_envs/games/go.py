@@ -57,7 +57,7 @@ from ucd_envs.kernels import (
 )
 from ucd_envs.rng import below
 from ucd_envs.rules import Rules
-from ucd_envs.settings import boolean, integer
+from ucd_envs.settings import boolean, integer, one_of
 from ucd_envs.structs import configuration, fields, record
 
 U3 = np.uint64(3)
@@ -325,8 +325,7 @@ def rules(
     columns = size if columns is None else integer("columns", columns, 2, SIDE)
     cells = rows * columns
     doubled = points.twice_komi(komi)
-    if ko not in superko.RULES:
-        raise ValueError(f"ko must be one of {', '.join(superko.RULES)}, not {ko!r}")
+    one_of("ko", ko, superko.RULES)
     black, board = points.set_up(black, white, integer("handicap", handicap, 0, 9), rows, columns)
     first = points.first_player(first, handicap)
     max_plies = 3 * cells if max_plies is None else integer("max_plies", max_plies, 1, 2**16 - 1)

@@ -50,7 +50,7 @@ from ucd_envs.kernels import (
 )
 from ucd_envs.rng import below, stepped
 from ucd_envs.rules import Rules, State
-from ucd_envs.settings import boolean, integer, shown
+from ucd_envs.settings import boolean, integer, one_of
 from ucd_envs.structs import configuration, fields, record, stack_array
 
 U32, ACTION = np.uint64(32), np.dtype(np.int32)
@@ -310,9 +310,8 @@ def rules(
     rows = size if rows is None else integer("rows", rows, 1, SIDE)
     columns = size if columns is None else integer("columns", columns, 1, SIDE)
     cells, irrational = rows * columns, boolean("irrational", irrational)
-    if generation not in GENERATIONS:
-        raise ValueError(f"generation must be one of {', '.join(GENERATIONS)}, not {shown(generation)}")
-    chosen = (playout, playout_of_points, playout_by_search)[GENERATIONS.index(generation)]
+    number = GENERATIONS.index(one_of("generation", generation, GENERATIONS))
+    chosen = (playout, playout_of_points, playout_by_search)[number]
 
     def action_named(state: State, text: str) -> int:
         return points.point_named(text, rows, columns)

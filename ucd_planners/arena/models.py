@@ -15,15 +15,15 @@ import numpy as np
 from ucd_envs.registry import load
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules
-from ucd_envs.settings import real
+from ucd_envs.settings import one_of, real
 from ucd_planners.arena.functions import FunctionAgent, Guard, observed
 from ucd_planners.evaluators.loading import (
+    LAYOUTS,
     ONNX_TYPES,
     answering,
     arranged,
     baseline_input,
     check_baseline,
-    checked_layout,
     fits,
     last_line,
     library,
@@ -52,7 +52,7 @@ class Net:
         dtype: Any = np.float32,
         shape: Sequence[Any] | None = None,
     ) -> None:
-        checked_layout(layout)
+        one_of("layout", layout, LAYOUTS)
         if not 0 <= real("temperature", temperature) < np.inf:
             raise ValueError(f"temperature must be a finite number, 0 or more, not {temperature!r}")
         self.answer, self.label, self.layout = answer, label, layout

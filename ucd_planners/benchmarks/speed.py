@@ -23,6 +23,8 @@ from ucd_planners.planner import Planner
 from ucd_planners.search.kernels import bound_rules, rules_at
 from ucd_planners.search.sim import SIM, Sim, payoffs, rng, state, trace
 
+GAMES = 200
+"""Random games whose steps are timed in each environment of ours; of a peer's, which is slower, a quarter."""
 BATCH_SECONDS = 0.4
 BATCHES = 3
 PEER_PLIES = 5_000_000
@@ -283,13 +285,13 @@ def environment_rows(against: str | None = None) -> Iterator[dict[str, Any]]:
         row: dict[str, Any] = {
             "game": name,
             "config": dict(env.rules.settings),
-            "steps_per_s": round(step_rate(env, 200)),
+            "steps_per_s": round(step_rate(env, GAMES)),
             "clone_restore_us": round(1e6 / copy_rate(env), 2),
         }
         if against is not None:
             theirs = None
             if name == "connect_four_v0":
-                theirs = step_rate(find_peer("pettingzoo").raw_env(), 50)
+                theirs = step_rate(find_peer("pettingzoo").raw_env(), max(GAMES // 4, 1))
             row |= {
                 "peer": against,
                 "peer_steps_per_s": None if theirs is None else round(theirs),

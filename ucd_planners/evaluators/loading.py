@@ -31,13 +31,6 @@ ALGORITHMS = {
 """Library and class that load a model of Stable-Baselines3, by the module of its policy. PPO loads A2C, whose policy it has."""
 
 
-def checked_layout(layout: Any) -> str:
-    """Returns the form of a network's input. Raises ValueError for any other."""
-    if layout not in LAYOUTS:
-        raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}, not {shown(layout)}")
-    return str(layout)
-
-
 def arranged(planes: np.ndarray, layout: str, dtype: Any) -> np.ndarray:
     """Returns observations [n, rows, columns, planes] in a network's layout and type."""
     seen = planes.transpose(0, 3, 1, 2) if layout == "chw" else planes

@@ -9,16 +9,16 @@ import numpy as np
 
 from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules
-from ucd_envs.settings import boolean
+from ucd_envs.settings import boolean, one_of
 from ucd_planners.evaluators.function import FunctionEvaluator
 from ucd_planners.evaluators.interface import Evaluator, checked_answer
 from ucd_planners.evaluators.loading import (
+    LAYOUTS,
     ONNX_TYPES,
     answering,
     arranged,
     baseline_input,
     check_baseline,
-    checked_layout,
     fits,
     last_line,
     library,
@@ -48,7 +48,8 @@ class TorchEvaluator:
         self.torch = library("torch", "torch")
         self.label = label or (module if isinstance(module, str) else type(module).__name__)
         self.module = load_torch(module) if isinstance(module, str) else answering(module, self.label)
-        self.layout, self.logits, self.signed = checked_layout(layout), boolean("logits", logits), boolean("signed", signed)
+        self.layout = one_of("layout", layout, LAYOUTS)
+        self.logits, self.signed = boolean("logits", logits), boolean("signed", signed)
         first = next(iter(getattr(self.module, "parameters", tuple)()), None)
         self.device = device if device is not None else getattr(first, "device", "cpu")
 
@@ -86,7 +87,8 @@ class ONNXEvaluator:
 
     def __init__(self, path: str, layout: str = "chw", logits: bool = True, signed: bool = False) -> None:
         self.session, self.label = load_onnx(path), path
-        self.layout, self.logits, self.signed = checked_layout(layout), boolean("logits", logits), boolean("signed", signed)
+        self.layout = one_of("layout", layout, LAYOUTS)
+        self.logits, self.signed = boolean("logits", logits), boolean("signed", signed)
         told = self.session.get_inputs()[0]
         self.name, self.dtype, self.shape = told.name, ONNX_TYPES[told.type], list(told.shape)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ucd_envs import registry
 from ucd_envs.rules import Rules
-from ucd_envs.settings import integer, shown
+from ucd_envs.settings import integer, one_of
 from ucd_planners.arena.agents import Player, canonical_player, label
 from ucd_planners.arena.contest import Game, Match
 from ucd_planners.arena.store import Store
@@ -43,8 +43,7 @@ class Tournament:
     openings: Openings | None = None
 
     def __post_init__(self) -> None:
-        if self.form not in FORMS:
-            raise ValueError(f"a tournament's form must be one of {', '.join(FORMS)}, not {shown(self.form)}")
+        one_of("a tournament's form", self.form, FORMS)
         if len(self.players) < 2:
             raise ValueError(f"a tournament needs at least two players, not {len(self.players)}")
         texts = [name_of(player, self.budget) for player in self.players]

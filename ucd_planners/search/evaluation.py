@@ -18,9 +18,8 @@ import numpy as np
 from ucd_envs.kernels import HEADER, kernel
 from ucd_envs.rng import unit
 from ucd_envs.structs import array_at, fields, record
-from ucd_envs.tables import HASH
 from ucd_planners.search.graph import REAL, SINGLE, WORD, actions, edges, initial_stats, merges, nodes
-from ucd_planners.search.growth import put_largest_first
+from ucd_planners.search.growth import hash_of, put_largest_first
 from ucd_planners.search.interface import DONE, NEEDS_EVALUATION, NO_ACTIONS, NO_PRIORS, NO_VALUE, TOO_MANY_ACTIONS
 from ucd_planners.search.loop import end, expand
 from ucd_planners.search.rollout import play_out
@@ -41,7 +40,7 @@ root, and its alpha."""
 BYTE, SIGNED, INDEX = (np.dtype(kind) for kind in (np.uint8, np.int8, np.int32))
 TOLERANCE = 1e-5
 """Rounding by which a value may miss its range, into which it is put then."""
-WAYS, U1, U2, U29, U32 = 4, np.uint64(1), np.uint64(2), np.uint64(29), np.uint64(32)
+WAYS, U1, U2, U32 = 4, np.uint64(1), np.uint64(2), np.uint64(32)
 """Places at which an evaluation may be remembered."""
 LOG2_E, LN2_HIGH, LN2_LOW = np.float32(1.44269504088896341), np.float32(0.693359375), np.float32(-2.12194440e-4)
 C5, C4, C3, C2, C1, C0 = (
@@ -261,20 +260,10 @@ def kept_values(rules, batch, slot):
 
 
 @kernel()
-def home_of(sim, ply):
-    """A number from all bits of a key and its ply."""
-    mixed = HASH ^ np.uint64(ply)
-    for i in range(np.uint64(sim.key.room)):
-        mixed = (mixed ^ key(sim)[i]) * HASH
-        mixed ^= mixed >> U29
-    return mixed ^ (mixed >> U32)
-
-
-@kernel()
 def remembered(rules, sim, batch):
     """Returns the slot of the position whose key lies in `sim`, or -1."""
     ply, words, table = np.int64(fields(state(sim), HEADER).ply), key(sim), kept_keys(rules, sim, batch)
-    home = np.int64(home_of(sim, ply) & np.uint64(batch.slots - WAYS))
+    home = np.int64(hash_of(key(sim), np.uint64(sim.key.room), ply) & np.uint64(batch.slots - WAYS))
     for slot in range(home, home + WAYS):
         same = table[slot, words.size] == np.uint64(ply + 1)
         for i in range(np.uint64(words.size)):
@@ -288,7 +277,7 @@ def remembered(rules, sim, batch):
 def remember(rules, search, sim, batch, priors, values, count):
     """Remembers an evaluation of the position whose key lies in `sim` since `ask`, in place of an old one without room."""
     ply, words, table = np.int64(fields(state(sim), HEADER).ply), key(sim), kept_keys(rules, sim, batch)
-    mixed = home_of(sim, ply)
+    mixed = hash_of(key(sim), np.uint64(sim.key.room), ply)
     home, slot = np.int64(mixed & np.uint64(batch.slots - WAYS)), np.int64(-1)
     for place in range(home, home + WAYS):
         slot = np.int64(place) if slot < 0 and table[place, words.size] == 0 else slot

@@ -82,15 +82,20 @@ def add_node(graph, words, mover, ply):
 
 
 @kernel()
-def slot_of(graph, words, ply):
-    """The slot at which the table's search for a position begins."""
-    # Every bit of the key reaches the low bits, which are the slot: keys of near positions differ in few bits.
+def hash_of(words, count, ply):
+    """A number from all bits of a key of `count` words and its ply."""
+    # Every bit reaches the low bits, which are the slot of a table: keys of near positions differ in few bits.
     mixed = HASH ^ np.uint64(ply)
-    for i in range(np.uint64(graph.keys.columns)):
+    for i in range(count):
         mixed = (mixed ^ words[i]) * HASH
         mixed ^= mixed >> U29
-    mixed ^= mixed >> U32
-    return mixed & np.uint64(graph.slots.room - 1)
+    return mixed ^ (mixed >> U32)
+
+
+@kernel()
+def slot_of(graph, words, ply):
+    """The slot at which the table's search for a position begins."""
+    return hash_of(words, np.uint64(graph.keys.columns), ply) & np.uint64(graph.slots.room - 1)
 
 
 @kernel()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -57,6 +58,15 @@ def plant(graph, key, mover, ply):
     add_node(fields(graph, GRAPH), key, mover, ply)
 
 
+class Row(NamedTuple):
+    """A row of an array of a block."""
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    bytes: int
+
+
 class Graph:
     """A search graph as Python holds it: the arrays that kernels fill, and the record with their addresses.
 
@@ -94,7 +104,8 @@ class Graph:
         record.actions.columns = 2 if options.has_initial else single
         record.keys.columns = rules.key_words if layout.merges or options.reuse_graph else 0
         record.node_actions.columns = sum(pairs[name] for name in layout.node_action_stats)
-        self._widths = {block: sum(self._part_bytes(block)) for block in PARTS}
+        self._rows = {block: [self._row(block, *part) for part in parts] for block, parts in PARTS.items()}
+        self._widths = {block: sum(row.bytes for row in rows) for block, rows in self._rows.items()}
         self._make("free_blocks", rules.actions + 1)
         self.free_blocks.fill(-1)
         self._make("slots", 0)
@@ -294,16 +305,12 @@ class Graph:
         first = int(self.nodes[node]["first_edge"])
         return slice(first, first + int(self.nodes[node]["expanded"]))
 
-    def _columns(self, block: str, part: str) -> tuple[int, ...]:
-        """The shape of a row of an array: a number, or columns of the block."""
-        if part not in WITH_COLUMNS:
-            return ()
+    def _row(self, block: str, part: str, dtype: Any) -> Row:
+        """A row of an array: a number, or columns of its block."""
         columns = int(self.record[block]["columns"])
-        return {"played_rows": (min(columns, 1),), "node_action_stats": (columns, 2)}.get(part, (columns,))
-
-    def _part_bytes(self, block: str) -> list[int]:
-        """Bytes of a row of each array in a block."""
-        return [int(np.dtype(dtype).itemsize * np.prod(self._columns(block, part), dtype=int)) for part, dtype in PARTS[block]]
+        shape: tuple[int, ...] = {"played_rows": (min(columns, 1),), "node_action_stats": (columns, 2)}.get(part, (columns,))
+        shape = shape if part in WITH_COLUMNS else ()
+        return Row(part, np.dtype(dtype), shape, int(np.dtype(dtype).itemsize * math.prod(shape)))
 
     def _affordable(self, size: int, *blocks: str) -> int:
         """Returns the number of rows, or fewer where a block would pass MOST_ROOM."""
@@ -312,23 +319,22 @@ class Graph:
     def _make(self, block: str, size: int) -> None:
         """Gives a block room for `size` rows, rounded up to a multiple of 4 that keeps its arrays aligned; rows in use stay."""
         room = (size + 3) & ~3 if block not in ("slots", "free_blocks") else size
-        old, used = int(self.record[block]["room"]), int(self.record[block]["length"])
+        length = FIELDS[block][1] // 8 + 1
+        used, old = self._numbers[length : length + 2].tolist()
         used = self.node_count if block in ("keys", "node_actions") else used
         played = self.node_action_stats if block == "node_actions" and used and self._widths[block] else None
         # Zeros that the system gives when they are read: room for a large budget costs nothing before it is used, and a saved
         # graph has no other memory of the process in places that are still unwritten.
         made = np.zeros(room * self._widths[block], np.uint8)
         from_place = to_place = 0
-        for width in self._part_bytes(block):
+        for row in self._rows[block]:
             if used and played is None:
-                made[to_place : to_place + used * width] = self._blocks[block][from_place : from_place + used * width]
-            from_place, to_place = from_place + old * width, to_place + room * width
+                size = used * row.bytes
+                made[to_place : to_place + size] = self._blocks[block][from_place : from_place + size]
+            self._arrays[row.name] = made[to_place : to_place + room * row.bytes].view(row.dtype).reshape(room, *row.shape)
+            from_place, to_place = from_place + old * row.bytes, to_place + room * row.bytes
         self._blocks[block] = made
-        self.record[block]["address"], self.record[block]["room"] = address_of(made), room
-        place = 0
-        for (name, dtype), width in zip(PARTS[block], self._part_bytes(block), strict=True):
-            self._arrays[name] = made[place : place + room * width].view(dtype).reshape(room, *self._columns(block, name))
-            place += room * width
+        self._numbers[length - 1], self._numbers[length + 1] = address_of(made), room
         if block == "node_actions":
             self.played_rows[:] = np.arange(room)[:, None]  # a node's row has its number until a graph is handed rows
             if played is not None:
