@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from ucd_envs.grouped import check_groups
 from ucd_envs.rules import Rules
-from ucd_envs.settings import boolean, integer, real
+from ucd_envs.settings import boolean, integer, one_of, real
 from ucd_planners.evaluation import Evaluation
 from ucd_planners.search.interface import (
     MOST_POLICIES,
@@ -97,12 +97,10 @@ def search_options(
 
     Raises TypeError or ValueError for a value that is not one, and for options that do not go together or with a selection.
     """
-    if expand not in EXPANDS:
-        raise ValueError(f"expand must be one of {', '.join(EXPANDS)}, not {expand!r}")
+    one_of("expand", expand, EXPANDS)
     if not real("first_play_urgency", first_play_urgency) >= 0:
         raise ValueError(f"first_play_urgency must be a number, 0 or more, or inf, not {first_play_urgency!r}")
-    if untried not in UNTRIED:
-        raise ValueError(f"untried must be one of {', '.join(UNTRIED)}, not {untried!r}")
+    one_of("untried", untried, UNTRIED)
     if initial is not None and (isinstance(initial, type) or not (hasattr(initial, "kernel") and hasattr(initial, "memory"))):
         raise TypeError(f"initial must be such as GoInitial(), not {initial!r}")
     if untried != "random" and (expand == "all" or initial is not None):
