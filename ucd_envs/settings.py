@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ def real(name: str, value: Any) -> float:
         raise ValueError(f"{name} must be a number that a float can hold") from None
 
 
-def one_of(name: str, value: Any, choices: Sequence[str]) -> str:
+def one_of(name: str, value: Any, choices: Collection[str]) -> str:
     """Returns a parameter that is one of some words. Raises ValueError with one sentence for anything else."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(choices)}, not {shown(value)}")

@@ -15,7 +15,7 @@ from ucd_envs.interface import Grouping
 from ucd_envs.kernels import CHANCE
 from ucd_envs.rng import seeded, unforeseen
 from ucd_envs.rules import Rules, State
-from ucd_envs.settings import boolean, integer
+from ucd_envs.settings import boolean, integer, one_of
 from ucd_planners.evaluation import Evaluation, Remembered
 from ucd_planners.knowledge_base import KnowledgeBase, base_for
 from ucd_planners.options import (
@@ -103,15 +103,13 @@ class Planner:
         refuse_old_names(old_names)
         if old_names:
             raise TypeError(f"a planner has no option {next(iter(old_names))!r}")
-        if final_move not in FINALS:
-            raise ValueError(f"final_move must be one of {', '.join(FINALS)}, not {final_move!r}")
         self.selection = selection
         self.name = name
         self.workers = integer("workers", workers, 1, 1024)
         if playouts is not None and seconds is not None:
             raise ValueError("a budget is either playouts or seconds: give one of them")
         self.playouts, self.seconds = self._checked_playouts(playouts), checked_seconds(seconds)
-        self.final_move = final_move
+        self.final_move = one_of("final_move", final_move, FINALS)
         self.max_nodes = MOST_EDGES if max_nodes is None else integer("max_nodes", max_nodes, 2, MOST_EDGES)
         self.stop_early = boolean("stop_early", stop_early)
         if self.stop_early and (self.seconds is not None or self.workers > 1 or final_move != "visits"):
@@ -340,8 +338,8 @@ class Planner:
         """The budget of a call, the planner's own where the call names none."""
         if playouts is not None and seconds is not None:
             raise ValueError("a budget is either playouts or seconds: give one of them")
-        if final_move is not None and final_move not in FINALS:
-            raise ValueError(f"final_move must be one of {', '.join(FINALS)}, not {final_move!r}")
+        if final_move is not None:
+            one_of("final_move", final_move, FINALS)
         if playouts is None and seconds is None:
             playouts, seconds = self.playouts, self.seconds
             if playouts is None and seconds is None:

@@ -39,7 +39,7 @@ MORE_TURNS = {"black": 0, "1": 0, "white": 1, "2": 1}
 def game_of(root: Node, wanted: str | None) -> str:
     """Returns the game of a record. Raises ValueError for one that is not known or not wanted."""
     if wanted is not None:
-        one_of("game", wanted, list(GAMES))
+        one_of("game", wanted, GAMES)
     number = root.value("GM", whole_from, GAMES[wanted or "go"])
     is_nogo = root.text("RU").strip().lower() == NOGO.lower()
     games = [name for name, known in GAMES.items() if known == number and name == (wanted or name)]

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from ucd_envs.kernels import CHANCE, kernel
-from ucd_envs.settings import boolean, real
+from ucd_envs.settings import boolean, one_of, real
 from ucd_envs.structs import configuration, record
 from ucd_planners.search.graph import (
     edge_in,
@@ -343,10 +343,8 @@ class UCD:
             if not real(name, depth) >= 0 or (depth != math.inf and (depth != int(depth) or depth >= FAR)):
                 raise ValueError(f"{name} must be 0, 1, 2, ... or inf, not {depth!r}")
         exploration_constant(self.c)
-        if self.backup not in BACKUPS:
-            raise ValueError(f"backup must be one of {', '.join(BACKUPS)}, not {self.backup!r}")
-        if self.store not in STORES:
-            raise ValueError(f"store must be one of {', '.join(STORES)}, not {self.store!r}")
+        one_of("backup", self.backup, BACKUPS)
+        one_of("store", self.store, STORES)
         if self.store == "nodes" and (not self.table or self.backup != "descent"):
             raise ValueError('store="nodes" goes with a table and backup="descent" only')
         if not self.table and (self.d1, self.d2, self.d3) != (0, 0, 0):
