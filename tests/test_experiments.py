@@ -50,7 +50,7 @@ HEX = experiment_named("ucd-hex")
 
 def test_an_unknown_experiment_is_refused() -> None:
     with pytest.raises(
-        ValueError, match=r"\Aunknown experiment 'chess': expected one of leftright, .*, bhrf-readings, or a reference"
+        ValueError, match=r"\Aunknown experiment 'chess': expected one of leftright, .*, bhrf-profile, or a reference"
     ):
         experiment_named("chess")
 
