@@ -149,7 +149,12 @@ def figures(name: str) -> set[str]:
     for path in {path for page in pages for path in re.findall(r"results/([\w-]+)\.(?:csv|svg)", text_of(page))}:
         with open(DOCS / "results" / f"{path}.csv", newline="", encoding="utf-8") as file:
             for row in csv.DictReader(file):
-                known = [float(value) for value in row.values() if re.fullmatch(r"\d+(\.\d+)?", value)]
+                written = {value for value in row.values() if re.fullmatch(r"\d+(\.\d+)?", value)}
+                found |= written
+                known = [float(value) for value in written]
+                if "standard_error" in row and "interval_low" not in row:  # its 95% interval, as on the page "Reproduced?"
+                    percent, error = float(row["percent"]), float(row["standard_error"])
+                    known += [percent - 1.96 * error, percent + 1.96 * error]
                 found |= {f"{value:,.{digits}f}" for value in known for digits in (0, 1, 2)}
     return found
 
