@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -406,7 +407,7 @@ def test_rows_are_written_as_values_with_commas(tmp_path: Path) -> None:
 
 def rows_with(name: str, percent: float | None) -> list[Row]:
     """Rows of an experiment that all have the same figure, or none."""
-    figures = {"percent": percent, "standard_error": None if percent is None else 2.5}
+    figures = {"games": 200, "percent": percent, "standard_error": None if percent is None else 2.5}
     figures |= {"interval_low": 55.0, "interval_high": 65.0, "low_90": 56.0, "high_90": 64.0}
     return [{**setting.labels, **figures, "paper": setting.paper} for setting in experiment_named(name).settings(2, 0)]
 
@@ -491,7 +492,7 @@ def test_a_run_has_a_row_for_each_setting(whole_run: Path) -> None:
 def test_a_run_prints_our_figure_beside_the_papers(whole_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = printed(capsys, words(whole_run)).splitlines()
     best = next(row for row in table(whole_run) if (row["d1"], row["d2"], row["d3"]) == ("0", "1", "2"))
-    shown = ["ucd", "0", "1", "2", "2", f"{float(best['percent']):.1f}", f"{float(best['standard_error']):.2f}", "63.5"]
+    shown = ["ucd", "0", "1", "2", "2*", f"{float(best['percent']):.1f}", f"{float(best['standard_error']):.2f}", "63.5"]
     assert shown in [line.split()[:-1] for line in lines]
 
 
@@ -600,6 +601,35 @@ def test_ctrl_c_tells_what_there_is_and_the_same_command_goes_on(jobs: str, whol
     assert sum(line.split()[:1] in (["ucd"], ["update_all"]) for line in out.splitlines()) >= 20
     assert cli.main(words(tmp_path)) == 0
     assert table(tmp_path) == table(whole_run)
+
+
+def test_a_stopped_run_has_lines_of_equally_many_games(tmp_path: Path) -> None:
+    """Ctrl-C comes when the first setting has 7 games, the second 5 and the third 4: each has two pairs. A fourth, which is
+    not among those played, keeps its 3."""
+    settings = HEX.settings(8, 0)[:4]
+    with Store(tmp_path / "few.sqlite") as store:
+        for setting, count in zip(settings, (7, 5, 4, 3), strict=True):
+            game = partial(Game, seat=0, moves=(1, 2), payoffs=(1.0, 0.0), playouts=(9, 9), cpu_seconds=(0.1, 0.1))
+            store.append(setting.match, [game(number) for number in range(count)])
+
+        def stop(contest: Any, games: Any) -> None:
+            raise KeyboardInterrupt
+
+        drawn = replace(HEX, draw=lambda rows: HEX.draw(rows_with("ucd-hex", 60.0)))
+        report = reproduce(drawn, settings, store, progress=stop, played=settings[:3])
+        assert report.missing > 0
+        assert (report.games, [row["games"] for row in report.rows]) == (4, [4, 4, 4, 3])
+
+
+def test_few_games_are_marked(whole_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In the table by a star, in the picture by open circles with a name of their own."""
+    lines = printed(capsys, words(whole_run)).splitlines()
+    assert "* fewer than 100 games" in lines
+    assert sum(" 2* " in line for line in lines) == 73
+    for games, named in ((99, ["open: fewer than 100 games"]), (100, [])):
+        axis = HEX.draw([{**row, "games": games} for row in rows_with("ucd-hex", 60.0)]).axes[0]
+        assert any(line.get_markerfacecolor() == "white" for line in axis.lines) == (games < 100)
+        assert [label for label in axis.get_legend_handles_labels()[1] if label.startswith("open")] == named
 
 
 def test_fewer_games_than_there_are_give_the_table_of_fewer(whole_run: Path, tmp_path: Path) -> None:

@@ -186,17 +186,21 @@ def _elo(value: float | None, infinite: float) -> float:
 
 def _experiment(experiment: Experiment, path: Path) -> Section:
     """Returns an experiment's section from its table."""
+    from ucd_planners.experiments.picture import FEW
+
     settings = experiment.settings(2, 0)
     labels = list(dict.fromkeys(column for setting in settings for column in setting.labels))
     rows = [_with_interval(row) for row in _rows(path, labels)]
     lines = [f"{experiment.title} {experiment.source}", f"The paper: {experiment.claim}."]
     few = sum(bool(row.get("distinct_games") and row["distinct_games"] < 0.9 * row["games"]) for row in rows)
+    if any(0 < row["games"] < FEW for row in rows):
+        lines.append(f"* marks fewer than {FEW} games.")
     if few:
         lines.append(f"Fewer than 90% of the games are distinct in {few} of {len(rows)} lines: their intervals are too narrow.")
     played = [row for row in rows if row["games"]]
     least, most = (pick((row["games"] for row in rows), default=0) for pick in (min, max))
     note = f"{len(played)} lines, {most:,.0f} games each" if least == most else f"{len(played)} lines, up to {most:,.0f} games"
-    tables = [_table("All lines", played, labels)]
+    tables = [_table("All lines", played, labels, FEW)]
     if experiment.summary is not None:
         try:
             second = experiment.summary(rows)
@@ -252,8 +256,8 @@ def _other(path: Path) -> Section | None:
     return Section(path.stem, f"{len(rows)} lines", [], [_table("All lines", rows, labels)])
 
 
-def _table(title: str, rows: Sequence[dict[str, Any]], labels: Sequence[str]) -> Table:
-    """Returns a table of rows with bars for percentages that have an interval."""
+def _table(title: str, rows: Sequence[dict[str, Any]], labels: Sequence[str], few: int = 0) -> Table:
+    """Returns a table of rows with bars for percentages that have an interval, and a star at fewer games than `few`."""
     names = [name for name in dict.fromkeys(name for row in rows for name in row) if name not in BOUNDS]
     names = [name for name in names if any(row.get(name) not in (None, "") for row in rows)]
     if "paper" in names:
@@ -270,7 +274,7 @@ def _table(title: str, rows: Sequence[dict[str, Any]], labels: Sequence[str]) ->
     for row in rows:
         line: list[Any] = []
         for name in names:
-            line.append(_text(name, row.get(name)))
+            line.append(_text(name, row.get(name)) + "*" * (name == "games" and row[name] < few))
             if name == "percent" and bars:
                 line += _bar(row)
         cells.append(line)

@@ -89,8 +89,8 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(_object(chosen, report)))
     else:
-        _show(chosen, report, sum(contest.games for contest in contests(played)))
-    if report.games is not None and any(row["games"] for row in report.rows):
+        _show(chosen, report, sum(contest.games for contest in contests(played)), arguments.quick is not None)
+    if arguments.quick is not None and any(row["games"] for row in report.rows):
         return 0
     return STOPPED if report.missing > len(failed) else FAILED if report.missing else 0
 
@@ -119,16 +119,23 @@ def _object(chosen: Any, report: Any) -> dict[str, Any]:
     }
 
 
-def _show(chosen: Any, report: Any, total: int) -> None:
+def _show(chosen: Any, report: Any, total: int, quick: bool) -> None:
     """Prints the table of the settings that have games, and notes. `total` is the number of games asked for."""
+    from ucd_planners.experiments.picture import FEW
+
     played = [row for row in report.rows if row["games"]]
     print(f"{chosen.title} {chosen.source}")
     if played:
         columns = [column for column in played[0] if column not in ("interval_low", "interval_high", "distinct_games")]
         table(
             [column.replace("_", " ") for column in columns],
-            [[_cell(column, row[column]) for column in columns] for row in played],
+            [
+                [_cell(column, row[column]) + "*" * (column == "games" and row[column] < FEW) for column in columns]
+                for row in played
+            ],
         )
+    if any(row["games"] < FEW for row in played):
+        print(f"* fewer than {FEW} games")
     if report.summary:
         columns = list(report.summary[0])
         table(columns, [[_cell(column, row[column]) for column in columns] for row in report.summary])
@@ -142,9 +149,11 @@ def _show(chosen: Any, report: Any, total: int) -> None:
     print(f"files: {', '.join(str(path) for path in report.files)}")
     if len(report.files) == 1:
         print("the table there has more games or is another one: it stays as it is, and its picture; --force replaces them")
-    if report.games is not None:
+    if quick:
         _show_quick(report)
     elif report.missing:
+        if report.games is not None:
+            print(f"lines have {report.games} games at most, so that all that are played have equally many")
         print(f"stopped: {report.missing} of {total} games are missing; the same command goes on", file=sys.stderr)
 
 

@@ -98,7 +98,7 @@ class Report:
     files: list[Path]
     """Files of the games, the rows and the picture. Only the games where the other files stay."""
     games: int | None = None
-    """Most games that a line may have in a quick run, so that all lines have equally many. None for all games."""
+    """Most games that a line may have in a quick or a stopped run, so that all lines have equally many. None for all games."""
 
 
 def reproduce(
@@ -114,26 +114,33 @@ def reproduce(
 ) -> Report:
     """Plays the games of an experiment's settings that a store lacks, and writes the rows and the picture beside the store.
 
-    jobs, executor, progress and Ctrl-C: as in play_matches. A stopped run reports the games that it has. played: the
-    settings whose games are played, by default all; the others have the games in the store. force: whether a table is replaced
-    that has more games in one of its rows, and its picture; by default they stay. quick: seconds after which it ends; games are
-    then spread evenly over the settings, and rows have the same even number of them. Raises ImportError, before any game, when
-    a library that it needs is not installed, and OSError for a file that cannot be written.
+    jobs, executor, progress and Ctrl-C: as in play_matches. played: the settings whose games are played, by default all; the
+    others have the games in the store. force: whether a table is replaced that has more games in one of its rows, and its
+    picture; by default they stay. quick: seconds after which it ends; games are then spread evenly over the settings. Rows of a
+    quick or a stopped run have the same even number of games, or all that there are where no setting has a pair. Raises
+    ImportError, before any game, when a library that it needs is not installed, and OSError for a file that cannot be written.
     """
     needed(experiment)
-    played = settings if played is None else played
-    most = None
+    played, failed = settings if played is None else played, 0
+
+    def report(contest: Contest, finished: list[Game]) -> None:
+        nonlocal failed
+        failed += sum(bool(game.failure) for game in finished)
+        if progress is not None:
+            progress(contest, finished)
+
     if quick is None:
-        play_matches(contests(played), store, jobs, executor, progress)
+        play_matches(contests(played), store, jobs, executor, report)
     else:
-        play_evenly(contests(played), store, quick, jobs, executor, progress)
-        most = common_games(contests(played), store)
-    games: dict[int, list[Game]] = {}
-    for contest in contests(settings):
-        known = store.games(contest)
-        games[id(contest)] = known if most is None else balanced(known, most)
-    rows = [experiment.measure(setting, games[id(setting.match)]) for setting in settings]
+        play_evenly(contests(played), store, quick, jobs, executor, report)
     missing = sum(len(store.missing(contest)) for contest in contests(played))
+    most = None
+    if quick is not None or missing > failed:  # a game that failed ends no run
+        most = common_games(contests(played), store) or (None if quick is None else 0)
+    cut = contests(settings if quick is not None else played) if most is not None else []
+    games = {id(contest): store.games(contest) for contest in contests(settings)}
+    games |= {id(contest): balanced(games[id(contest)], most or 0) for contest in cut}
+    rows = [experiment.measure(setting, games[id(setting.match)]) for setting in settings]
     table, drawing = (store.path.with_suffix(suffix) for suffix in (".csv", ".svg"))
     columns = dict.fromkeys(column for setting in settings for column in setting.labels)
     summary = [] if experiment.summary is None else experiment.summary(rows)

@@ -8,6 +8,10 @@ from typing import Any
 
 from ucd_planners import files
 
+FEW = 100
+"""Games below which a figure is marked in tables and pictures."""
+MARK = f"open: fewer than {FEW} games"
+
 
 def library() -> Any:
     """Returns the drawing library. Raises ImportError, naming the extra that installs it."""
@@ -51,8 +55,9 @@ def lines(
     names = list(dict.fromkeys(row[line] for row in rows))
     for i, name in enumerate(names):
         these = [row for row in rows if row[line] == name and row["percent"] is not None]
+        along = [places.index(row[across]) + 0.06 * (i - (len(names) - 1) / 2) for row in these]
         axis.errorbar(
-            [places.index(row[across]) + 0.06 * (i - (len(names) - 1) / 2) for row in these],
+            along,
             [row["percent"] for row in these],
             [row["standard_error"] or 0.0 for row in these],
             fmt=style,
@@ -61,6 +66,7 @@ def lines(
             markersize=4,
             label=f"{line} = {name}{note}",
         )
+        _mark_few(axis, along, these, f"C{i}", 4)
     axis.set_xticks(range(len(places)), places)
 
 
@@ -71,8 +77,9 @@ def intervals(
     names = list(dict.fromkeys(row[line] for row in rows))
     for i, name in enumerate(names):
         these = [row for row in rows if row[line] == name and row["percent"] is not None]
+        along = [places.index(row[across]) + 0.1 * (i - (len(names) - 1) / 2) for row in these]
         axis.errorbar(
-            [places.index(row[across]) + 0.1 * (i - (len(names) - 1) / 2) for row in these],
+            along,
             [row["percent"] for row in these],
             _reaches(these, bounds),
             fmt="o",
@@ -80,6 +87,7 @@ def intervals(
             capsize=2,
             label=f"{line} = {name}",
         )
+        _mark_few(axis, along, these, f"C{i}", 6)
     axis.set_xticks(range(len(places)), places)
 
 
@@ -101,8 +109,19 @@ def curves(axis: Any, rows: Sequence[dict[str, Any]], across: str, line: str) ->
             linewidth=1,
             label=name,
         )
+        _mark_few(axis, [float(row[across]) for row in these], these, f"C{i}", 3)
     if any(row["percent"] for row in rows):  # a logarithmic scale needs a number
         axis.set(xscale="log", yscale="log")
+
+
+def _mark_few(axis: Any, along: Sequence[float], rows: Sequence[dict[str, Any]], colour: str, size: float) -> None:
+    """Draws an open circle at each figure of few games. Those of a paper have None."""
+    counts = [FEW if row["games"] is None else row["games"] for row in rows]
+    few = [(place, row["percent"]) for place, row, games in zip(along, rows, counts, strict=True) if games < FEW]
+    if few:
+        known = axis.get_legend_handles_labels()[1]
+        label = "_" if MARK in known else MARK  # matplotlib leaves a name out that begins so
+        axis.plot(*zip(*few, strict=True), "o", color=colour, markerfacecolor="white", markersize=size, zorder=3, label=label)
 
 
 def _reaches(rows: Sequence[dict[str, Any]], bounds: tuple[str, str]) -> list[list[float]]:

@@ -89,7 +89,7 @@ def draw_rave(rows: Sequence[Row]) -> Any:
 
 def papers(rows: Sequence[Row]) -> list[Row]:
     """Returns the rows with the paper's figures in place of ours."""
-    return [{**row, "percent": row["paper"], "standard_error": 0.0} for row in rows]
+    return [{**row, "percent": row["paper"], "standard_error": 0.0, "games": None} for row in rows]
 
 
 EXPERIMENTS = {
