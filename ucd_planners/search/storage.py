@@ -310,7 +310,8 @@ class Graph:
         columns = int(self.record[block]["columns"])
         shape: tuple[int, ...] = {"played_rows": (min(columns, 1),), "node_action_stats": (columns, 2)}.get(part, (columns,))
         shape = shape if part in WITH_COLUMNS else ()
-        return Row(part, np.dtype(dtype), shape, int(np.dtype(dtype).itemsize * math.prod(shape)))
+        plain = np.dtype((np.void, dtype)) if np.dtype(dtype).names else np.dtype(dtype)  # np.record reads a field slowly
+        return Row(part, plain, shape, plain.itemsize * math.prod(shape))
 
     def _affordable(self, size: int, *blocks: str) -> int:
         """Returns the number of rows, or fewer where a block would pass MOST_ROOM."""
