@@ -139,7 +139,9 @@ def test_a_game_of_one_player_and_one_of_two_are_measured_in_one_table(tmp_path:
         report = reproduce(
             replace(
                 CHOSEN,
-                draw=lambda rows: CHOSEN.draw([dict(each.labels, percent=50.0, standard_error=1.0) for each in everything]),
+                draw=lambda rows: CHOSEN.draw(
+                    [dict(each.labels, games=200, percent=50.0, standard_error=1.0) for each in everything]
+                ),
             ),
             short,
             store,
