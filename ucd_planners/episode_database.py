@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from ucd_planners import files
+
 SUFFIXES = (".sqlite", ".db")
 """The ends of names by which a file is written as a database."""
-BEGINNING = b"SQLite format 3\0"
 MARK = 0x55434445
 """SQLite's application_id of a file of episodes: "UCDE"."""
 PATIENCE = 60.0
@@ -40,15 +41,15 @@ def add(
     for number, arrays in zip(numbers, episodes, strict=True):
         blobs = [zlib.compress(np.ascontiguousarray(arrays[name]).tobytes(), LEVEL) for name in names]
         rows.append((number, _checksum(number, blobs), *blobs))
-    columns = ", ".join(f'"{name}" BLOB NOT NULL' for name in names)
+    columns, text = ", ".join(f'"{name}" BLOB NOT NULL' for name in names), json.dumps(header, default=str)
     with _opened(path, "written") as database:
         database.execute("BEGIN IMMEDIATE")
         if not database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             database.execute(f"PRAGMA application_id = {MARK}")
             database.execute("CREATE TABLE about (header TEXT NOT NULL)")
-            database.execute("INSERT INTO about VALUES (?)", (json.dumps(header, default=str),))
+            database.execute("INSERT INTO about VALUES (?)", (text,))
             database.execute(f"CREATE TABLE episodes (number INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, {columns})")
-        there, given = _header(database, path), json.loads(json.dumps(header, default=str))
+        there, given = _header(database, path), json.loads(text)
         if any(there.get(name) != given[name] for name in ("layout", "game", "settings")):
             raise ValueError(f"{path} holds games of {there.get('game')} with other settings, or has another layout")
         for row in rows:
@@ -80,7 +81,7 @@ def is_database(path: Path) -> bool:
     """Returns whether a file begins as SQLite's do."""
     try:
         with open(path, "rb") as file:
-            return file.read(len(BEGINNING)) == BEGINNING
+            return file.read(len(files.SQLITE)) == files.SQLITE
     except OSError:
         return False
 
@@ -88,7 +89,7 @@ def is_database(path: Path) -> bool:
 @contextmanager
 def _opened(path: Path, what: str) -> Iterator[sqlite3.Connection]:
     """A connection, whose transaction is undone where something is raised inside. Raises OSError and ValueError as above."""
-    if path.exists() and path.stat().st_size and not is_database(path):  # SQLite takes a very short file for an empty one
+    if files.is_foreign(path):
         raise ValueError(f"{path} holds no episodes, or is damaged")
     try:
         with closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as database:

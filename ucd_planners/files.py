@@ -8,6 +8,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+SQLITE = b"SQLite format 3\0"
+"""The first bytes of a database of SQLite."""
+
+
+def is_foreign(path: Path) -> bool:
+    """Returns whether a file begins as another format than SQLite's, which takes very short files for empty ones and overwrites
+    them. A file that is empty or cannot be read does not."""
+    with suppress(OSError), open(path, "rb") as file:
+        return file.read(len(SQLITE)) not in (b"", SQLITE)
+    return False
+
 
 def save(path: Path, write: Callable[[Path], object]) -> None:
     """Makes a file by a function that writes to a path, and puts it in its place when it is complete.

@@ -18,8 +18,9 @@ from ucd_envs.rng import seeded
 from ucd_envs.rules import Rules, State
 from ucd_envs.settings import integer, shown
 from ucd_envs.structs import fields
-from ucd_planners.arena.agents import Stop, StoppedError, seed_of
+from ucd_planners.arena.agents import seed_of
 from ucd_planners.arena.contest import Game
+from ucd_planners.arena.interface import Stop, obey
 from ucd_planners.go.patterns import is_go
 from ucd_planners.go.shapes import SHAPES, GoShapes
 from ucd_planners.notation import canonical, planner_from
@@ -176,15 +177,11 @@ class ProfiledGames:
         recorder, chance = Recorder(planner, self.rules), seeded(self.seed, number, 1)
         state, found = self.rules.initial_state(), []
 
-        def obey(playouts: int, seconds: float) -> None:
-            if stop is not None and stop.is_set():
-                raise StoppedError
-
         while not state.over:
             if state.player == CHANCE:
                 state = state.after(state.outcome(chance))
                 continue
-            result, of_search = recorder.search(state, progress=obey)
+            result, of_search = recorder.search(state, progress=lambda playouts, seconds: obey(stop))
             found.append(of_search)
             state = state.after(result.action)
         whole = added(found)

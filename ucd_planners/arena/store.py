@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 import ucd_envs
+from ucd_planners import files
 from ucd_planners.arena.contest import Contest, Game
 from ucd_planners.arena.origin import Origin, here
 from ucd_planners.arena.summary import Summary, Total
@@ -49,7 +50,7 @@ class Store:
         self._sessions: dict[Origin, int] = {}
         if reading and not self.path.is_file():
             raise ValueError(f"there is no store {self.path}")
-        if _foreign(self.path):
+        if files.is_foreign(self.path):
             raise ValueError(f"{self.path} is no store of games")
         try:
             self._database = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
@@ -243,13 +244,6 @@ def _code(error: sqlite3.Error) -> int:
     """Returns SQLite's code of an error, 0 for one that Python's module found itself."""
     code: int = getattr(error, "sqlite_errorcode", 0)
     return code
-
-
-def _foreign(path: Path) -> bool:
-    """Returns whether a file begins as another format. SQLite takes very short files for empty ones, and overwrites them."""
-    with suppress(OSError), open(path, "rb") as file:
-        return file.read(16) not in (b"", b"SQLite format 3\0")
-    return False
 
 
 def _marked(path: Path) -> bool:

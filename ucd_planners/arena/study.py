@@ -14,8 +14,8 @@ import numpy as np
 from ucd_envs import registry
 from ucd_envs.rules import Rules
 from ucd_envs.settings import integer, shown
-from ucd_planners.arena.agents import Stop, StoppedError
 from ucd_planners.arena.contest import Game
+from ucd_planners.arena.interface import Stop, obey
 from ucd_planners.notation import canonical, planner_from
 from ucd_planners.planner import MOST_EDGES
 
@@ -83,13 +83,9 @@ class Study:
         hits = np.zeros(len(self.playouts), np.int64)
         planner.reset(int(np.random.SeedSequence((self.seed, number)).generate_state(1, np.uint64)[0]))
 
-        def obey(playouts: int, seconds: float) -> None:
-            if stop is not None and stop.is_set():
-                raise StoppedError
-
         for run in range(self.runs[0]):
             goals = [goal for goal, runs in zip(self.playouts, self.runs, strict=True) if run < runs]
-            moves = planner.moves_after(state, goals, progress=obey)
+            moves = planner.moves_after(state, goals, progress=lambda playouts, seconds: obey(stop))
             hits[: len(moves)] += [move in right for move in moves]
         shares = tuple(float(hit / runs) for hit, runs in zip(hits, self.runs, strict=True))
         spent = [0.0] * (len(shares) - 1) + [time.thread_time() - cpu]
