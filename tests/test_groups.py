@@ -38,6 +38,7 @@ from ucd_planners import catch_up, grave, rave, rave_ucd, stop_and_correct, ucd,
 from ucd_planners.groups import Manhattan, OwnGroups
 from ucd_planners.notation import canonical, planner_from
 from ucd_planners.playouts import BHRF, CMC, MAST, GoExpert, GoInitial, LastGoodReply, NGrams, PoolRAVE
+from ucd_planners.root import clearly_best, moves_at, of_moves, root_moves, winning
 from ucd_planners.search.graph import actions, nodes
 from ucd_planners.search.interface import LEARN, SELECT, SUGGEST, PlayoutPolicy
 from ucd_planners.search.sim import trace
@@ -456,6 +457,30 @@ def test_planners_with_groups_answer_with_moves(grouping: Grouping, workers: int
         state = state.after(planner.act(state))
     winner = 1 - state.ply % 2
     assert state.payoffs()[winner] == 1
+
+
+@pytest.mark.parametrize("final_move", ["visits", "mean"])
+@pytest.mark.parametrize("groups", [None, PARITY, OVERLAP])
+def test_a_clearly_best_move_is_what_the_final_rule_chooses(groups: Grouping | None, final_move: str) -> None:
+    """The compiled choice, which knows no ties and no wins, agrees with the sums of all actions wherever it has an answer."""
+    answers = []
+    for seed in range(40):
+        state, moves = ucd_envs.make_rules("tic_tac_toe").initial_state(), random.Random(seed)
+        for _ in range(seed % 6):
+            state = state.after(moves.choice(state.legal_actions()))
+        if state.over:
+            continue
+        planner = ucd(playouts=5 + 11 * seed, seed=seed, groups=groups)
+        planner.search(state)
+        (worker,) = planner._workers
+        graph = worker.graph
+        found = clearly_best(graph.header, graph.moves, final_move == "mean")
+        rng = [of_moves([graph], root_moves([graph], state), final_move, seeded(n), 0.0) for n in range(12)]
+        answers.append(found)
+        assert found == -1 or set(rng) == {found}
+        assert found == -1 or not winning(graph, moves_at(graph, graph.root)).any()
+    assert -1 in answers
+    assert sum(answer >= 0 for answer in answers) >= 10
 
 
 def test_the_final_rule_chooses_a_group_first() -> None:

@@ -105,9 +105,9 @@ def chosen(graphs: Sequence[Graph], final_move: str, rng: np.ndarray, state: Sta
 
     temperature: above 0 a move is drawn as in `drawn`.
     """
-    if temperature == 0.0 and final_move == "visits" and len(graphs) == 1 and not graphs[0].grouped:
+    if temperature == 0.0 and final_move in ("visits", "mean") and len(graphs) == 1:
         # One best action needs no sums and no draw: most of the time of a search of few playouts.
-        action = int(most_visited(graphs[0].header))
+        action = int(clearly_best(graphs[0].header, graphs[0].moves, final_move == "mean"))
         if action >= 0:
             return action
     return of_moves(graphs, root_moves(graphs, state), final_move, rng, temperature)
@@ -135,25 +135,56 @@ def behind_pick(graph: Graph, pick: int) -> np.ndarray:
     return only_at(graph, int(targets[0])) if len(targets) and targets[0] >= 0 else numbers[:0]
 
 
-@kernel(types.int64(BYTES))
-def most_visited(graph_bytes):
-    """Returns the root's most visited action, of several the one with the best mean; -1 where several are alike, and where a
-    move has won."""
+@kernel(types.int64(BYTES, types.int64, types.boolean))
+def clearly_best(graph_bytes, moves, by_mean):
+    """Returns the root's move with the most visits, of several the one with the best mean, or the other way round; -1 where
+    several are alike, and where a move has won. Picks of groups are actions from `moves` on: of the best pick the best move
+    counts, -1 where it has none.
+    """
     graph = fields(graph_bytes, GRAPH)
-    root, records, means = nodes(graph)[graph.root], edges(graph), mean_value(graph)
-    first, count, best, best_mean, ties = np.int64(root.first_edge), np.int64(root.expanded), np.int64(-1), 0.0, 0
+    root, records = nodes(graph)[graph.root], edges(graph)
+    first, count = np.int64(root.first_edge), np.int64(root.expanded)
+    if has_won(graph, first, count):
+        return np.int64(-1)
     for number in range(first, first + count):
-        if records[number].target == FINISHED and means[number] >= 1.0:
+        if records[number].action >= moves and records[number].target >= 0:
+            behind = nodes(graph)[records[number].target]
+            if has_won(graph, np.int64(behind.first_edge), np.int64(behind.expanded)):
+                return np.int64(-1)
+    best = best_edge(graph, first, count, by_mean)
+    if best >= 0 and records[best].action >= moves:
+        if records[best].target < 0:
             return np.int64(-1)
+        behind = nodes(graph)[records[best].target]
+        best = best_edge(graph, np.int64(behind.first_edge), np.int64(behind.expanded), by_mean)
+    return np.int64(records[best].action) if best >= 0 else np.int64(-1)
+
+
+@kernel()
+def has_won(graph, first, count):
+    """Whether one of `count` edges from `first` on ended the game with a payoff of 1."""
+    for number in range(first, first + count):
+        if edges(graph)[number].target == FINISHED and mean_value(graph)[number] >= 1.0:
+            return True
+    return False
+
+
+@kernel()
+def best_edge(graph, first, count, by_mean):
+    """Returns the edge with the most visits and then the best mean, or the other way round, of `count` edges from `first` on;
+    -1 where several are alike, and without visits."""
+    records, best, best_visits, best_mean, ties = edges(graph), np.int64(-1), 0.0, 0.0, 0
+    for number in range(first, first + count):
         visits = np.float64(records[number].visits)
-        if visits == 0 or (best >= 0 and visits < records[best].visits):
+        if visits == 0.0:
             continue
-        mean = visits * means[number] / visits  # rounded as in `tried`
-        if best < 0 or visits > records[best].visits or mean > best_mean:
-            best, best_mean, ties = np.int64(number), mean, 0
-        elif mean == best_mean:
+        mean = visits * mean_value(graph)[number] / visits  # rounded as in `tried`
+        more, better = visits > best_visits, mean > best_mean
+        if best < 0 or (better or (mean == best_mean and more) if by_mean else more or (visits == best_visits and better)):
+            best, best_visits, best_mean, ties = np.int64(number), visits, mean, 0
+        elif visits == best_visits and mean == best_mean:
             ties += 1
-    return np.int64(records[best].action) if best >= 0 and ties == 0 else np.int64(-1)
+    return best if ties == 0 else np.int64(-1)
 
 
 def _most(keys: list[np.ndarray], rng: np.ndarray) -> int:
