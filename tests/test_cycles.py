@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import ucd_envs
+from ucd_envs.kernels import CHANCE
 from ucd_envs.rules import Rules, State
 from ucd_planners import Planner, rave_ucd, ucd, update_all
 from ucd_planners.graph_view.drawing import draw
@@ -16,7 +18,9 @@ from ucd_planners.search.graph import FINISHED
 from ucd_planners.search.storage import Graph
 from ucd_planners.selection.ucd import UCD
 
-DEPTHS = [(0, 0, 0), (1, 0, 0), (0, 0, 1), (1, 0, 1)]
+SHALLOW = [(0, 0, 0), (1, 0, 0), (0, 0, 1), (1, 0, 1)]
+DEEP = [(2, 0, 0), (2, 0, 1), (2, 1, 0), (2, 1, 1), (0, 1, 0), (0, 2, 0), (0, 0, 2), (0, 1, 2), (3, 1, 2), (1, 3, 4)]
+DEPTHS = SHALLOW + DEEP
 
 
 @pytest.fixture(scope="module")
@@ -72,34 +76,96 @@ def test_moves_lead_back_to_positions_above(go: Rules, depths: tuple[float, floa
 
 
 @pytest.mark.parametrize("depths", DEPTHS)
-def test_every_kept_value_is_that_of_its_definition(go: Rules, depths: tuple[float, float, float]) -> None:
-    """n_d and mu_d of each edge from the playouts of all edges [UCD eq. 9-13], and no playout is lost."""
+def test_every_kept_value_is_that_of_its_definition(go: Rules, depths: tuple[int, int, int]) -> None:
+    """mu_d, n_d and p_d from the playouts of all edges [UCD eq. 9-13], and no playout is lost."""
     _, graph = searched(go.initial_state(), depths)
-    d1, _, d3 = depths
-    out = [graph.block(node) for node in range(graph.node_count)]
+    defined = Defined(graph, 0 if depths[0] == 0 else 2)
     assert int(edges_out(graph, graph.root)["visits"].sum()) == graph.playouts
     assert sum(int(edges_out(graph, node)["leaf_visits"].sum()) for node in range(graph.node_count)) == graph.playouts
-    for node, block in enumerate(out):
+    assert_defined(graph, defined, depths, 0.3)
+
+
+@pytest.mark.parametrize("depths", [*SHALLOW, (2, 1, 1), (3, 2, 2)])
+def test_outcomes_weigh_by_their_probabilities_where_positions_come_again(depths: tuple[int, int, int]) -> None:
+    """In Pig a turn without gain leads back to a position of two turns ago."""
+    _, graph = searched(ucd_envs.make_rules("pig", target=20).initial_state(), depths)
+    defined = Defined(graph, 0 if depths[0] == 0 else 2)
+    assert any(defined.chances(node) for node in range(graph.node_count))
+    assert_defined(graph, defined, depths, 0.3)
+
+
+def assert_defined(graph: Graph, defined: Defined, depths: tuple[int, int, int], c: float) -> None:
+    """Every value that selection reads is that of its definition."""
+    d1, d2, d3 = depths
+    for node, block in enumerate(defined.out):
+        if block.stop == block.start:
+            continue
+        seen = sum(defined.n(number, d2) for number in range(block.start, block.stop))
+        assert graph.node_stats[node, 0] == pytest.approx(c * math.sqrt(math.log(seen)), abs=1e-9)
         mover = int(graph.nodes[node]["mover"])
-        for number in range(block.start, block.stop):
-            edge, own = graph.edges[number], graph.edge_stats[number]
-            target = int(edge["target"])
-            below = out[target] if target >= 0 else slice(0, 0)
-            visits = float(edge["visits"])
-            seen = float(edge["leaf_visits"] + graph.edges[below]["visits"].sum())
-            total = own[2 + mover] + graph.edge_stats[below, mover].sum() if d1 == 1 else own[mover]
-            value = total / (seen if d1 == 1 else visits)
-            assert graph.mean_value[number] == pytest.approx(value, abs=1e-9)
-            assert graph.exploration[number] == pytest.approx((seen if d3 == 1 else visits) ** -0.5)
+        for number in range(block.start, block.stop if mover != CHANCE else block.start):
+            assert graph.mean_value[number] == pytest.approx(defined.mean(number, d1, mover), abs=1e-9)
+            assert graph.exploration[number] == pytest.approx(defined.n(number, d3) ** -0.5)
+            target = int(graph.edges[number]["target"])
             assert target >= 0 or target == FINISHED
 
 
-def test_a_graph_without_cycles_is_the_graded_one() -> None:
-    """In tic-tac-toe a key tells the ply, so both searches are one."""
+class Defined:
+    """The values of edges as they are defined, one call below the other.
+
+    leaf: the column of edge_stats where the payoffs of playouts begin that ended with the edge; 0 where they are not kept.
+    """
+
+    def __init__(self, graph: Graph, leaf: int) -> None:
+        self.graph, self.leaf = graph, leaf
+        self.out = [graph.block(node) for node in range(graph.node_count)]
+        self.known: dict[tuple[int, int, int], float] = {}
+
+    def below(self, number: int) -> range:
+        """The edges out of an edge's target."""
+        target = int(self.graph.edges[number]["target"])
+        return range(self.out[target].start, self.out[target].stop) if target >= 0 else range(0)
+
+    def n(self, number: int, depth: int) -> float:
+        """n_d(e)."""
+        edge = self.graph.edges[number]
+        if depth == 0:
+            return float(edge["visits"])
+        if (found := self.known.get((number, depth, -1))) is None:
+            found = float(edge["leaf_visits"]) + sum(self.n(other, depth - 1) for other in self.below(number))
+            self.known[number, depth, -1] = found
+        return found
+
+    def chances(self, node: int) -> list[float]:
+        """The probabilities of the outcomes that have come at a chance node; none at another node."""
+        if int(self.graph.nodes[node]["mover"]) != CHANCE:
+            return []
+        first, block = int(self.graph.nodes[node]["first_action"]), self.out[node]
+        return [float(chance) for chance in self.graph.initial_stats[first : first + block.stop - block.start, 0]]
+
+    def mean(self, number: int, depth: int, player: int) -> float:
+        """mu_d(e) for a player."""
+        own = self.graph.edge_stats[number]
+        if depth == 0:
+            return float(own[player] / self.n(number, 0))
+        if (found := self.known.get((number, depth, player))) is None:
+            parts = [(self.n(other, 0), self.mean(other, depth - 1, player)) for other in self.below(number)]
+            visits, below = sum(n for n, _ in parts), sum(n * mean for n, mean in parts)
+            if parts and (chances := self.chances(int(self.graph.edges[number]["target"]))):
+                below = visits * sum(chance * mean for chance, (_, mean) in zip(chances, parts, strict=True)) / sum(chances)
+            total = float(own[self.leaf + player]) + below
+            found = total / (float(self.graph.edges[number]["leaf_visits"]) + visits)
+            self.known[number, depth, player] = found
+        return found
+
+
+@pytest.mark.parametrize("depths", DEPTHS)
+def test_a_graph_without_cycles_is_the_graded_one(depths: tuple[int, int, int]) -> None:
+    """In tic-tac-toe a key tells the ply, so both searches are one, up to the order of their additions."""
     state = ucd_envs.make_rules("tic_tac_toe").initial_state()
-    graded, free = (ucd(1, 0, 1, graded=graded, playouts=2000, seed=5).search(state) for graded in (True, False))
+    graded, free = (ucd(*depths, graded=graded, playouts=2000, seed=5).search(state) for graded in (True, False))
     assert graded.visits.tolist() == free.visits.tolist()
-    assert graded.values.tolist() == free.values.tolist()
+    assert graded.values.tolist() == pytest.approx(free.values.tolist(), abs=1e-9)
 
 
 def test_the_principal_variation_ends_where_a_position_comes_again(go: Rules) -> None:
@@ -123,11 +189,11 @@ def test_a_graph_with_cycles_is_drawn(go: Rules, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [{"d2": 1}, {"d1": 2}, {"d3": float("inf")}, {"table": False}, {"backup": "section_3_4"}, {"store": "nodes"}],
+    [{"d1": math.inf}, {"d2": math.inf}, {"d3": math.inf}, {"table": False}, {"backup": "section_3_4"}, {"store": "nodes"}],
     ids=str,
 )
-def test_what_looks_further_is_refused(settings: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="graded=False goes with d1 and d3 up to 1"):
+def test_what_has_no_end_is_refused(settings: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="graded=False goes with finite depths"):
         UCD(graded=False, **settings)  # type: ignore[arg-type]
 
 

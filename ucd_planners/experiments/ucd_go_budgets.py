@@ -1,9 +1,8 @@
 """[UCD Table 1] with fewer playouts, and with keys that leave the ply out.
 
 With 10,000 playouts c = 0.2 is far worse here than in the paper, whose figures look like those of fewer. So the table is played
-with 1,000 and 3,000 playouts a move for both sides, each cell also with `graded=False` where that goes: a position that comes
-again at another ply is then one node, and a cycle is cut at the node that the descent has passed. It goes with d1 and d3 up to
-1 and d2 = 0, so not with the paper's cells of d1 = 2.
+with 1,000 and 3,000 playouts a move for both sides, each cell also with `graded=False`: a position that comes again at another
+ply is then one node, and a cycle is cut at the node that the descent has passed.
 """
 
 from __future__ import annotations
@@ -23,19 +22,14 @@ KEYS = {"with the ply": "", "without": "graded=false,"}
 """Keys of positions, by what a planner's text has for them."""
 
 
-def cells(keys: str) -> list[tuple[str, str, str]]:
-    """Returns the depths (d1, d2, d3) of the table that go with keys."""
-    return [depths for depths in TABLE_1 if keys == "with the ply" or (depths[0] in "01" and depths[1] == "0")]
-
-
 def settings(games: int, seed: int) -> list[Setting]:
     """Returns the table for each budget and each kind of keys, against UCT without a table. Raises ValueError for an odd number
     of games."""
     found = []
     for budget, playouts in BUDGETS.items():
         for keys, option in KEYS.items():
-            for d1, d2, d3 in cells(keys):
-                for c, percent in zip(CONSTANTS, TABLE_1[d1, d2, d3], strict=True):
+            for (d1, d2, d3), percents in TABLE_1.items():
+                for c, percent in zip(CONSTANTS, percents, strict=True):
                     planner = f"ucd(d1={d1},d2={d2},d3={d3},c={c},{option}stop_early=true)"
                     labels = {"playouts": budget, "keys": keys, "d1": d1, "d2": d2, "d3": d3, "c": c}
                     found.append(Setting(labels, Match("go_v0", planner, UCT, SETTINGS, playouts, games, seed), percent))

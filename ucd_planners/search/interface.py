@@ -102,12 +102,14 @@ class Layout(NamedTuple):
 
 
 class Selection(Protocol):
-    """A selection, as the graph and the planner know it. Kernels are fields of the class."""
+    """A selection, as the graph and the planner know it. Kernels are fields of the class, or properties."""
 
     select_kernel: Any
     """The choice, declared with @kernel(SELECT); None for `select_action` of ucb.py, which is compiled into the loop."""
-    backup_kernel: Any
-    """The backup, declared with @kernel(BACKUP)."""
+
+    @property
+    def backup_kernel(self) -> Any:
+        """The backup, declared with @kernel(BACKUP)."""
 
     def layout(self, players: int, actions: int) -> Layout:
         """Returns its statistics in the graph of a game."""

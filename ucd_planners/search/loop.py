@@ -34,7 +34,7 @@ from ucd_planners.search.interface import (
 )
 from ucd_planners.search.kernels import rules_at, search_at
 from ucd_planners.search.rollout import UNLISTED, awaits, is_no_player, outcome, plies_to_add, rollout, rollout_into_graph
-from ucd_planners.search.sim import SIM, is_settled, key, memory_of, move, path, player_of, policies, rng, state
+from ucd_planners.search.sim import GOES_ON, SIM, is_settled, key, memory_of, move, path, player_of, policies, rng, state
 from ucd_planners.search.ucb import select_action
 
 RUN = types.int64(WORDS, WORDS, BYTES, BYTES, BYTES, types.int64)
@@ -84,9 +84,7 @@ def simulate(rules, search, root, graph, sim):
     if search.has_select and is_settled(sim):
         return end(search, graph, sim)
     status = rollout_into_graph(rules, search, graph, sim) if plies > 0 else rollout(rules, search, graph, sim)
-    if status != DONE:
-        return status
-    return end(search, graph, sim)
+    return end(search, graph, sim) if status == DONE else status
 
 
 @kernel(inline=True)
@@ -155,20 +153,19 @@ def select(rules, search, graph, sim):
         player = fields(position, HEADER).player
         if player < 0 or is_no_player(rules, player):
             return np.int64(DONE if FAILED <= player < 0 else NO_PLAYER)
-        if number >= 0:
-            node = np.int64(edges(graph)[number].target)  # never FINISHED here, for the player is one
-            if node < 0:
-                # A tree's edge gets its node at the second visit.
-                if graph.nodes.length == graph.nodes.room:
-                    return np.int64(GROW_NODES)
-                node = link_or_add(rules, search, graph, sim, np.int64(trail[0, length - 1]), number)
-        elif merges(graph):
-            # A new action may lead to a known position one ply below, where the descent goes on.
+        node = np.int64(edges(graph)[number].target) if number >= 0 else np.int64(-1)
+        if node < 0 and merges(graph):
+            # A new action may lead to a known position one ply below, where the descent goes on; so may one that ended games.
+            trail[2, length - 1] = choice if number < 0 else np.int64(GOES_ON)
             rules.key(config, position, key(sim))
             node = lookup(graph, key(sim), ply_of(search, sim))
             if node < 0:
                 return np.int64(DONE)
-        else:
+        elif node < 0 and number >= 0:  # a tree's edge gets its node at the second visit
+            if graph.nodes.length == graph.nodes.room:
+                return np.int64(GROW_NODES)
+            node = link_or_add(rules, search, graph, sim, np.int64(trail[0, length - 1]), number)
+        elif node < 0:
             if adds_leaf(search, graph) and graph.keys.columns > 0:
                 rules.key(config, position, key(sim))
             return np.int64(DONE)
@@ -194,10 +191,10 @@ def expand(search, graph, sim):
     trail, player, ply = path(sim), player_of(sim), ply_of(search, sim)
     graph.depth = max(graph.depth, sim.path.length)
     for depth in range(sim.path.length):
-        if trail[2, depth] < 0:
+        if trail[2, depth] < 0 and trail[2, depth] != GOES_ON:
             continue
         node = np.int64(trail[0, depth])
-        number = add_edge(graph, node, np.int64(trail[2, depth]))
+        number = add_edge(graph, node, np.int64(trail[2, depth])) if trail[2, depth] >= 0 else np.int64(trail[1, depth])
         trail[1, depth] = number
         known = np.int64(trail[0, depth + 1])  # of a new position -1, as of one that ended
         # Only the last edge of a path can be new and lead to no known node.

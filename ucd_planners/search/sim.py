@@ -21,6 +21,8 @@ STRIP, STRIP_BYTE = 4096, 0xA5
 """Bytes behind every block, and their value."""
 SETTLED = -2
 """A choice of a selection that ends the simulation at the node, without a playout."""
+GOES_ON = -3
+"""Stands for a choice at an edge that has ended games and gets a target: where keys have no ply, a game may go on there."""
 
 POLICY = record(("memory", BLOCK), ("suggested", np.int64))
 """A playout policy in a search: its memory, and how many moves it suggested since the search began."""
@@ -93,9 +95,9 @@ def trace(sim):
 @kernel(inline=True)
 def path(sim):
     """[3, max_plies + 1] int32: sources of the path's edges, then the known node where it ended, or -1; the edges, -1 for one
-    that is yet to be made; and for such a one the place of its action in the source's list, else -1. Where a path ends at a
-    chance node the last row has there the outcome with which the playout begins, one for which no edge may be added, or -1; at
-    another known one the choice that ended it, -1 or SETTLED."""
+    that is yet to be made; and for such a one the place of its action in the source's list, else -1 or GOES_ON. Where a path
+    ends at a chance node the last row has there the outcome with which the playout begins, one for which no edge may be added,
+    or -1; at another known one the choice that ended it, -1 or SETTLED."""
     return array_at(sim.path.address, (3, sim.path.room), INDEX)
 
 

@@ -156,8 +156,9 @@ def backup(graph, sim):
 class PUCT:
     """PUCT in a tree, and in a graph with the three depths of UCD.
 
-    c: exploration constant, 0 or more; d1, d2, d3, table, backup, store, graded: as in UCD; reduction: of the first-play
-    urgency, from -1 to 1. It goes with a planner that has an evaluator. Raises TypeError or ValueError otherwise.
+    c: exploration constant, 0 or more; d1, d2, d3, table, backup, store, graded: as in UCD, but graded=False goes with d1 and
+    d3 up to 1 and d2 = 0 only; reduction: of the first-play urgency, from -1 to 1. It goes with a planner that has an
+    evaluator. Raises TypeError or ValueError otherwise.
     """
 
     has_priors = True
@@ -175,7 +176,8 @@ class PUCT:
     def __post_init__(self) -> None:
         if not -1 <= real("reduction", self.reduction) <= 1:
             raise ValueError(f"reduction must be a number from -1 to 1, not {self.reduction!r}")
-        _ = self.ucd
+        if not self.ucd.graded and not self.ucd.is_shallow():
+            raise ValueError("graded=False with priors goes with d1 and d3 up to 1 and d2 = 0 only")
 
     @property
     def ucd(self) -> UCD:

@@ -147,9 +147,8 @@ def begin_changes(graph, sim, node, distance, side, place):
     mark.stamp = scratch(sim).stamp  # an old stamp is as good as none: marks are never cleared
     mark.distance = min(distance, FAR)
     mark.slot = slot  # pending changes of a node lie in the row of its place
-    changes = pending(graph, sim)
     for column in range(FIRST_A, graph.nodes.columns):
-        changes[slot, column] = 0.0
+        pending(graph, sim)[slot, column] = 0.0
 
 
 @kernel()
@@ -178,8 +177,7 @@ def weigh_outcomes(graph, p, node):
     if total == 0.0:  # probabilities are unknown: outcomes weigh as often as they came
         return
     # An edge keeps n(f) mu_d(f), of which n(f) is known: w(f) for d = 0, and its shares above.
-    levels = np.int64(graph.nodes.columns) - p.first_b
-    for column in range(levels):
+    for column in range(np.int64(graph.nodes.columns) - p.first_b):
         place = column if p.own_b and column < p.players else 2 * p.players + column - (p.players if p.own_b else 0)
         mean = 0.0
         for i in range(count):
@@ -204,9 +202,8 @@ def add_leaf_playout(graph, sim, p, number, source, paid):
     """Adds a playout to n'(e), w'(e) of the last edge of the path, and to A_1 ... of its source."""
     slot = np.int64(marks(graph, sim)[source].slot)
     edges(graph)[number].leaf_visits += 1  # n'(e) <= n(e) always
-    if p.mean_column >= 0:
-        for player in range(p.players):
-            edge_stats(graph)[number, p.players + player] += paid[player]
+    for player in range(p.players if p.mean_column >= 0 else 0):
+        edge_stats(graph)[number, p.players + player] += paid[player]
     for column in range(FIRST_A + 1, p.last_a + 1):
         pending(graph, sim)[slot, column] += 1.0
     if p.a_inf >= 0:
@@ -322,12 +319,12 @@ class UCD:
     c: exploration constant, 0 or more; table: whether positions reached in several ways share a node (all depths are 0
     without); backup: "descent", exact, or "section_3_4", the literal rule of that section; store: whether the playouts that
     ended are kept by "edges", as in the paper, or by "nodes"; graded: whether a position at another ply is another node.
-    Without, a position that comes again is one node, in a graph with cycles; it goes with d1 and d3 up to 1, d2 = 0, a table
-    and the other defaults. Raises TypeError or ValueError otherwise.
+    Without, a position that comes again is one node, in a graph with cycles; it goes with finite depths, a table and the other
+    defaults. Raises TypeError or ValueError otherwise.
     """
 
     serves_chance = True
-    select_kernel, backup_kernel = None, backup
+    select_kernel = None
     d1: float = 0
     d2: float = 0
     d3: float = 0
@@ -347,10 +344,18 @@ class UCD:
         one_of("store", self.store, STORES)
         if self.store == "nodes" and (not self.table or self.backup != "descent"):
             raise ValueError('store="nodes" goes with a table and backup="descent" only')
-        if not self.table and (self.d1, self.d2, self.d3) != (0, 0, 0):
+        depths, special = (self.d1, self.d2, self.d3), (self.backup, self.store) != ("descent", "edges")
+        if not self.table and depths != (0, 0, 0):
             raise ValueError("d1, d2 and d3 look into a graph and must be 0 without a table")
-        if not boolean("graded", self.graded) and not (self.table and self.is_shallow()):
-            raise ValueError("graded=False goes with d1 and d3 up to 1, d2 = 0, a table and the default backup and store only")
+        if not boolean("graded", self.graded) and (not self.table or math.inf in depths or special):
+            raise ValueError("graded=False goes with finite depths, a table and the default backup and store only")
+
+    @property
+    def backup_kernel(self) -> Any:
+        """The backup: another one where a position may lie any number of plies above another, unless all depths are shallow."""
+        from ucd_planners.selection import cyclic  # it builds on this file
+
+        return backup if self.graded or self.is_shallow() else cyclic.backup
 
     def is_shallow(self) -> bool:
         """Whether no value looks further than the position that its edge leads to."""
@@ -358,8 +363,8 @@ class UCD:
 
     def levels(self) -> tuple[int, int]:
         """The last finite level of A, and how many levels of B are kept (infinite depth keeps one)."""
-        finite = [depth for depth in (self.d2, self.d3 - 1) if depth != math.inf]
-        return int(max([0, *finite])), 1 if self.d1 == math.inf else int(self.d1)
+        finite = [int(depth) for depth in (0, self.d2, self.d3 - 1) if depth != math.inf]
+        return max(finite), 1 if self.d1 == math.inf else int(self.d1)
 
     def layout(self, players: int, actions: int) -> Layout:
         """Sums A_0 ... A_last, A_inf, B_0 ... of each player at nodes; value sums, those of the leaf, and shares at edges."""
@@ -377,10 +382,9 @@ class UCD:
 
     def parameter_values(self, players: int) -> dict[str, Any]:
         """Returns the values of UCD_PARAMETERS."""
-        last_a, b_levels = self.levels()
+        (last_a, b_levels), endless = self.levels(), self.d1 == math.inf
         a_inf = FIRST_A + last_a + 1 if math.inf in (self.d2, self.d3) else -1
         first_b = FIRST_A + last_a + 1 + (a_inf >= 0)
-        endless = self.d1 == math.inf
         return {
             "c": float(self.c),
             "players": players,
