@@ -27,6 +27,7 @@ from ucd_planners.arena.store import Store, configuration
 from ucd_planners.arena.study import Study
 from ucd_planners.experiments import (
     MODULES,
+    beyond,
     bhrf,
     bhrf_profile,
     experiment_named,
@@ -72,6 +73,10 @@ def test_an_experiment_has_its_name(name: str) -> None:
         ("ucd-hex", 400, 1 + 72),
         ("ucd-go", 200, 36),
         ("ucd-go-budgets", 200, 2 * 2 * 36),
+        ("ucd-hex-kept", 1000, 1 + 72),
+        ("ucd-go-kept", 200, 36),
+        ("graph-against-tree", 400, 7 * 2 * 2),
+        ("graph-with-rave", 400, 2 * (4 + 4 + 5)),
         ("ucd-rave", 200, 14),
         ("cmc", 400, 3 * 16),
         ("cmc-hex", 400, 2 * 16),
@@ -158,6 +163,47 @@ def test_the_summary_of_go_with_fewer_playouts_compares_whole_tables() -> None:
     assert (first["c = 0.2"], first["c = 0.2, the paper"]) == (50.0, 42.0)
     assert second["c = 0.4"] == second["c = 0.4, the paper"] == 45.8
     assert 0.3 < first["rank correlation"] < 1
+
+
+@pytest.mark.parametrize(("name", "plain"), [("ucd-hex-kept", "ucd-hex"), ("ucd-go-kept", "ucd-go")])
+def test_with_kept_graphs_only_the_graph_is_kept(name: str, plain: str) -> None:
+    """Planner a goes on in its graph, which is searched to the end of the budget; all else is as in the plain experiment."""
+    for kept, fresh in zip(experiment_named(name).settings(2, 0), experiment_named(plain).settings(2, 0), strict=True):
+        planner, other = planner_from(kept.match.a), planner_from(fresh.match.a)
+        assert planner.selection == other.selection
+        assert planner.options == other.options._replace(reuse_graph=True)
+        assert not planner.stop_early
+        assert replace(kept.match, a=fresh.match.a) == fresh.match
+        assert (kept.labels, kept.paper) == (fresh.labels, fresh.paper)
+
+
+def test_planners_on_a_graph_play_the_same_on_a_tree() -> None:
+    """With the constant of the opponent, its bias and its initial statistics; RAVE on a graph with the labels' depths."""
+    for name in ("graph-against-tree", "graph-with-rave"):
+        for setting in experiment_named(name).settings(2, 0):
+            planner, opponent = planner_from(setting.match.a), planner_from(setting.match.b)
+            assert (planner.selection.table, opponent.selection.table) == (True, False)
+            assert planner.selection.c == opponent.selection.c
+            assert getattr(planner.selection, "bias", None) == getattr(opponent.selection, "bias", None)
+            assert (planner.initial is None) == (opponent.initial is None) == ("initial" not in setting.labels["game"])
+            kind, depths = setting.labels["planner"][:-1].split("(")
+            found, written = parse(setting.match.a)
+            assert found == kind
+            names = ("depth_rave", "depth_mean") if kind == "rave_ucd" else ("d1", "d2", "d3")
+            assert tuple(written[each] for each in names) == tuple(map(int, depths.split(",")))
+
+
+def test_sizes_of_graphs_are_told_for_the_games_that_were_played() -> None:
+    """A graph shares positions, so it has fewer nodes than edges and takes more bytes; a tree has one node more than edges."""
+    rows: list[Row] = [{"game": "Connect 4", "games": 2}, {"game": "Hex 11x11", "games": 0}, {"game": "Connect 4", "games": 2}]
+    tree, *graphs = beyond.sizes(rows)
+    assert {each["game"] for each in (tree, *graphs)} == {"Connect 4"}
+    assert (tree["planner"], tree["nodes"], tree["transpositions"]) == ("uct", tree["edges"] + 1, 0)
+    assert [each["planner"] for each in graphs] == list(beyond.GRAPHS)
+    for graph in graphs:
+        assert graph["nodes"] < graph["edges"]
+        assert graph["transpositions"] > 1000
+        assert graph["bytes"] > tree["bytes"]
 
 
 def test_the_planners_of_go_have_the_labels_parameters() -> None:
