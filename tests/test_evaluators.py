@@ -297,7 +297,7 @@ def test_a_planner_is_written_with_its_net(tmp_path: Path, monkeypatch: pytest.M
     made = planner_from("puct(net='small_nets:made(value=0.5)',playouts=40,noise='0 0.3')", seed=1)
     assert named.act(START) == made.act(START) == planner_from("puct(net=small_nets:even,playouts=40)", seed=1).act(START)
     assert canonical("puct(net=small_nets:even,playouts=40)") == (
-        "puct(net=small_nets:even,c=1.5,d1=1,d2=0,d3=1,table=true,reduction=0,batch=64,leaves=1,mix=0,noise=none,remember=65536,"
+        "puct(net=small_nets:even,c=1.5,d1=1,d2=0,d3=1,table=true,reduction=0,gumbel=0,batch=64,leaves=1,mix=0,noise=none,remember=65536,"
         "layout='chw',logits=true,signed=false,playouts=40)".replace("'chw'", "chw")
     )
     with pytest.raises(ValueError, match=r"there is no file missing\.onnx|pip install"):

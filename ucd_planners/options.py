@@ -17,6 +17,7 @@ from ucd_planners.search.interface import (
     PlayoutPolicy,
     SearchOptions,
     Selection,
+    divides_budget,
     is_graded,
 )
 
@@ -176,6 +177,25 @@ def refuse_with_evaluation(evaluation: Evaluation | None, selection: Selection, 
             raise ValueError(f"the evaluation of leaves goes without {name}")
     if (evaluation.is_noisy or evaluation.leaves > 1) and not getattr(selection, "has_priors", False):
         raise ValueError(f"noise and several leaves are for priors, which {selection} has not")
+
+
+def refuse_with_division(
+    selection: Selection, final_move: str, reuse_graph: bool, stop_early: bool, evaluation: Evaluation | None
+) -> None:
+    """Raises ValueError for a selection that divides a budget among moves, with options that it goes without."""
+    given = {"reuse_graph": reuse_graph, "stop_early": stop_early, "final_move": final_move != "visits"}
+    if evaluation is not None:
+        given |= {"noise": evaluation.is_noisy, "leaves above 1": evaluation.leaves > 1}
+    for name in (name for name, is_given in given.items() if is_given and divides_budget(selection)):
+        raise ValueError(f"Gumbel root selection goes without {name}")
+
+
+def refuse_undivided(selection: Selection, playouts: int | None, final_move: str | None) -> None:
+    """Raises ValueError for a budget in seconds, and for a final rule, where the selection divides a budget in playouts."""
+    if divides_budget(selection) and playouts is None:
+        raise ValueError("Gumbel root selection divides a budget in playouts: seconds are none")
+    if divides_budget(selection) and final_move not in (None, "visits"):
+        raise ValueError("Gumbel root selection has a final rule of its own: final_move is none of its options")
 
 
 def refuse_chance(rules: Rules, *parts: Any) -> None:

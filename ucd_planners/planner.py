@@ -26,6 +26,8 @@ from ucd_planners.options import (
     listed,
     refuse_chance,
     refuse_old_names,
+    refuse_undivided,
+    refuse_with_division,
     refuse_with_evaluation,
     refuse_with_groups,
     search_options,
@@ -127,6 +129,7 @@ class Planner:
         self.evaluation = evaluation
         without = {"workers": self.workers > 1, 'expand="all"': expand == "all", "initial": initial is not None}
         refuse_with_evaluation(evaluation, selection, {**without, "groups": groups is not None, "knowledge": self.knowledge})
+        refuse_with_division(selection, final_move, reuse_graph, self.stop_early, evaluation)
         self._parts = [selection, *self.asked, *([] if evaluation is None else [evaluation.evaluator])]
         self._settings = Settings(
             *(selection, self.asked, initial, self.options, self.max_nodes, self.stop_early, groups),
@@ -346,6 +349,7 @@ class Planner:
                 raise ValueError("a search needs a budget, playouts or seconds: give one to the planner or to the call")
         else:
             playouts, seconds = self._checked_playouts(playouts), checked_seconds(seconds)
+        refuse_undivided(self.selection, playouts, final_move)
         return Budget(playouts, seconds, checked_progress(progress) or self.progress, final_move or self.final_move)
 
     def _checked_playouts(self, playouts: int | None) -> int | None:

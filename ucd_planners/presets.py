@@ -30,12 +30,14 @@ import math
 from collections.abc import Callable
 from typing import Any, ParamSpec, Unpack
 
+from ucd_envs.settings import integer
 from ucd_planners.evaluation import Evaluation
 from ucd_planners.options import PlannerOptions, listed, refuse_old_names
 from ucd_planners.planner import Planner
 from ucd_planners.playouts import CMC
 from ucd_planners.references import evaluator_from
 from ucd_planners.selection.catch_up import CatchUp
+from ucd_planners.selection.gumbel import GumbelPUCT
 from ucd_planners.selection.puct import PUCT
 from ucd_planners.selection.rave import RAVE
 from ucd_planners.selection.stop_and_correct import StopAndCorrect
@@ -174,6 +176,7 @@ def puct(
     d3: float = 1,
     table: bool = True,
     reduction: float = 0.0,
+    gumbel: int = 0,
     batch: int = 64,
     leaves: int = 1,
     mix: float = 0.0,
@@ -188,12 +191,15 @@ def puct(
 
     net: a function `(planes, masks, players) -> (logits, values)`, a module of PyTorch, a model of Stable-Baselines3, the path
     of a file of either or of ONNX, a reference such as my_module:my_net, or an evaluator; layout, logits, signed: as in
-    `evaluator_of`; c, reduction: as in PUCT; batch, leaves, mix, noise, remember: as in Evaluation, noise also as text such as
-    "0.25 0.3". Without a table all depths are 0.
+    `evaluator_of`; c, reduction: as in PUCT; gumbel: moves that Gumbel root selection considers, 0 for PUCT at the root too;
+    batch, leaves, mix, noise, remember: as in Evaluation, noise also as text such as "0.25 0.3". Without a table all depths
+    are 0.
     """
     d1, d2, d3 = (d1, d2, d3) if table else (0, 0, 0)
     evaluation = Evaluation(evaluator_from(net, layout, logits, signed), batch, leaves, mix, noise_from(noise), remember)
-    return Planner(PUCT(c, d1, d2, d3, table, reduction=reduction), name="puct", evaluation=evaluation, **options)
+    depths: dict[str, Any] = {"d1": d1, "d2": d2, "d3": d3, "table": table, "reduction": reduction}
+    selection = GumbelPUCT(c, **depths, considered=gumbel) if integer("gumbel", gumbel, 0, 2**16) else PUCT(c, **depths)
+    return Planner(selection, name="puct", evaluation=evaluation, **options)
 
 
 def noise_from(noise: Any) -> Any:

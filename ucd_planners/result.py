@@ -11,6 +11,7 @@ import numpy as np
 from ucd_envs.rules import Rules, State
 from ucd_planners.graph_view.searched import Searched
 from ucd_planners.root import moves_at, of_moves, root_edges, root_moves
+from ucd_planners.search.interface import divides_budget
 from ucd_planners.search.storage import Graph
 
 
@@ -60,6 +61,7 @@ class SearchResult:
     reused: int = 0
     """Visits of the root's edges before the search, from earlier ones in a kept graph [NoGo Table 3]. 0 for a search that began
     afresh, as every one from a position above the last root does. They are among `visits`, not among `playouts`."""
+    _policy: np.ndarray | None = field(default=None, repr=False, compare=False)
     _searched: Searched = field(default_factory=Searched, repr=False, compare=False)
 
     @property
@@ -87,7 +89,10 @@ class SearchResult:
 
     @property
     def policy(self) -> np.ndarray:
-        """Share of the playouts that went through each move: [moves] float, sums to 1."""
+        """Share of the playouts that went through each move, with Gumbel root selection the improved policy: [moves] float,
+        sums to 1."""
+        if self._policy is not None:
+            return self._policy
         total = self.visits.sum()
         policy: np.ndarray = self.visits / total if total else np.full(len(self.visits), 1 / len(self.visits))
         return policy
@@ -153,8 +158,17 @@ def summary(
         seconds=seconds,
         cpu_seconds=cpu_seconds,
         bytes=sum(graph.bytes for graph in graphs),
+        _policy=own_policy(graphs[0], found.actions),
         _searched=searched,
     )
+
+
+def own_policy(graph: Graph, actions: np.ndarray) -> np.ndarray | None:
+    """Returns what a network should learn of a search by a selection that divides its budget, None for any other."""
+    if not divides_budget(graph.selection):
+        return None
+    policy: np.ndarray = graph.selection.policy(graph.header, graph.moves)[actions]
+    return policy
 
 
 def initial_shares(graph: Graph) -> np.ndarray | None:

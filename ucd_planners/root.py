@@ -18,6 +18,7 @@ from ucd_envs.rules import State
 from ucd_envs.structs import fields
 from ucd_planners.intervals import wilson
 from ucd_planners.search.graph import FINISHED, GRAPH, edges, mean_value, nodes
+from ucd_planners.search.interface import divides_budget
 from ucd_planners.search.storage import Graph
 
 
@@ -105,7 +106,7 @@ def chosen(graphs: Sequence[Graph], final_move: str, rng: np.ndarray, state: Sta
 
     temperature: above 0 a move is drawn as in `drawn`.
     """
-    if temperature == 0.0 and final_move in ("visits", "mean") and len(graphs) == 1:
+    if temperature == 0.0 and final_move in ("visits", "mean") and len(graphs) == 1 and not divides_budget(graphs[0].selection):
         # One best action needs no sums and no draw: most of the time of a search of few playouts.
         action = int(clearly_best(graphs[0].header, graphs[0].moves, final_move == "mean"))
         if action >= 0:
@@ -115,6 +116,8 @@ def chosen(graphs: Sequence[Graph], final_move: str, rng: np.ndarray, state: Sta
 
 def of_moves(graphs: Sequence[Graph], found: Tried, final_move: str, rng: np.ndarray, temperature: float = 0.0) -> int:
     """Returns the move that the final rule chooses, given the root's moves."""
+    if temperature == 0.0 and divides_budget(graphs[0].selection):
+        return int(graphs[0].selection.final_move(graphs[0].header))
     if temperature > 0.0:
         return int(found.actions[drawn(found.visits, temperature, rng)])
     own = root_edges(graphs, found)

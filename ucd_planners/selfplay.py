@@ -21,10 +21,10 @@ from ucd_planners.notation import planner_from
 from ucd_planners.options import checked_temperature
 from ucd_planners.planner import Planner
 from ucd_planners.pool import Pool
-from ucd_planners.search.interface import DONE
+from ucd_planners.search.interface import DONE, divides_budget
 from ucd_planners.steps import BROKEN, ENDED, FULL, GAME, PLAY_EACH, READY, SEARCHING, STYLE, play_each
 
-RULES_OF = ("visits", "mean", "lower_bound")
+RULES_OF = ("visits", "mean", "lower_bound", "gumbel")
 """Final rules by their numbers in compiled code."""
 MOST_GAMES, MOST_THREADS = 2**16, 1024
 FIRST_ROWS = 64
@@ -49,7 +49,7 @@ class SelfPlay:
     planner: a Planner or its text, such as "uct(playouts=200)", with a budget in playouts; it stays as it was. game: a name,
     with its settings as further options, or Rules. games: those side by side, 1 to 65,536. seed: of all games; by default an
     unforeseeable one. temperature, temperature_plies: as in Planner; by default the planner's own where it has a temperature,
-    else 1 in the first 30 plies. threads: those that play, 1 to 1024, one with an evaluator.
+    else 1 in the first 30 plies, but 0 with Gumbel root selection. threads: those that play, 1 to 1024, one with an evaluator.
 
     After a network has learned, `planner.forget()` forgets the evaluations of the old one.
 
@@ -88,7 +88,9 @@ class SelfPlay:
         if temperature is None and temperature_plies is None and planner.temperature > 0:
             temperature, temperature_plies = planner.temperature, planner.temperature_plies
             temperature_plies = MOST_PLIES if temperature_plies is None else temperature_plies
-        temperature = 1.0 if temperature is None else temperature
+        # Gumbel root selection draws by itself.
+        usual = 0.0 if divides_budget(planner.selection) else 1.0
+        temperature = usual if temperature is None else temperature
         temperature_plies = TEMPERATURE_PLIES if temperature_plies is None else temperature_plies
         self.temperature, plies = checked_temperature(temperature, temperature_plies, False)
         self.temperature_plies = plies or 0
@@ -100,7 +102,8 @@ class SelfPlay:
         self._style = np.zeros(STYLE.itemsize, np.uint8)
         style: Any = self._style.view(STYLE)[0]
         style.begins, style.runs, style.noisy = self._begins, self._runs, evaluation is not None and evaluation.is_noisy
-        style.final_rule, style.z = RULES_OF.index(planner.final_move), NormalDist().inv_cdf(0.975)
+        style.final_rule = RULES_OF.index("gumbel" if divides_budget(planner.selection) else planner.final_move)
+        style.z = NormalDist().inv_cdf(0.975)
         style.temperature, style.temperature_plies = self.temperature, self.temperature_plies
         self._make(1)
 

@@ -31,12 +31,13 @@ from ucd_planners.search.pool import (
     run_each,
 )
 from ucd_planners.search.sim import SIM, action_list, rng
+from ucd_planners.selection.gumbel import final_action, improve
 
 READY, SEARCHING, FULL, ENDED, BROKEN = range(5)
 """Phases of a game: between two moves, in a search, without room for another move, over, and left by a kernel that breaks its
 contract."""
-VISITS, MEAN, LOWER_BOUND = range(3)
-"""Final rules."""
+VISITS, MEAN, LOWER_BOUND, GUMBEL = range(4)
+"""Final rules, the last one of searches with Gumbel root selection."""
 GAME = record(
     ("rng", np.uint64, (2,)),
     ("search_rng", np.uint64, (2,)),
@@ -166,7 +167,10 @@ def begin(calls, place, game, position, noisy):
 
 @kernel()
 def decide(call, game, ply, style, policies, values, scratch, place):
-    """Writes the shares of visits and the mean payoff at the root of a search that is done; returns the move to play."""
+    """Writes the policy and the mean payoff at the root of a search that is done; returns the move to play.
+
+    The policy is the shares of visits, after Gumbel root selection the improved one.
+    """
     graph, row = fields(array_at(call.graph, (GRAPH_BYTES,), BYTE), GRAPH), np.uint64(game.decisions)
     policy, visits, means, wins = policies[place, row], scratch[0], scratch[1], scratch[2]
     for i in range(policy.size):
@@ -186,9 +190,13 @@ def decide(call, game, ply, style, policies, values, scratch, place):
         policy[i] = visits[i] / total
     values[place, row] = paid / total
     generator = rng(fields(array_at(call.sim, (SIM_BYTES,), BYTE), SIM))
+    if style.final_rule == GUMBEL:
+        improve(graph, wins)
+        for i in range(policy.size):
+            policy[i] = wins[i]
     if style.temperature > 0.0 and ply < style.temperature_plies:
         return drawn(visits, style.temperature, generator)
-    return final(visits, means, wins, style, generator)
+    return final_action(graph) if style.final_rule == GUMBEL else final(visits, means, wins, style, generator)
 
 
 @kernel()

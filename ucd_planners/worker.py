@@ -133,6 +133,7 @@ class Worker:
         self.search_kernels = bound_search(selection, self.policies, initial, settings.options, self.guarded, evaluate)
         room = min(FIRST_ROOM if playouts is None else playouts, settings.max_nodes)
         self.graph = Graph(selection, searched, room, settings.max_nodes - 1, settings.options)
+        self.graph.divide(playouts or 1)
         traced = self.graph.layout.traced or len(self.policies) > 0 or initial is not None
         memories = [policy.memory(rules) for policy in self.policies]
         given = None if initial is None else initial.memory(rules)
@@ -182,6 +183,7 @@ class Worker:
         self.gets_noise = not (self.graph.nodes[self.graph.root]["legal"] and self.noisy_root == root.key)
         self.noisy_root, self.fresh = root.key, True
         if share is not None:
+            self.graph.divide(share)
             self.graph.make_room(min(self.graph.edge_count + share, self.settings.max_nodes))
         fit_scratch(self.sim, self.graph)
         self.searched = Searched(self.graph, root)

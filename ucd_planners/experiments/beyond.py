@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ucd_envs import registry
 from ucd_planners.arena.match import Match
 from ucd_planners.experiments import picture
 from ucd_planners.experiments.experiment import Experiment, Row, Setting
@@ -52,10 +51,9 @@ def tree_settings(games: int, seed: int) -> list[Setting]:
 
 def sizes(rows: Sequence[Row]) -> list[Row]:
     """Returns nodes and bytes after a search of the start by the tree and by each graph, for the games of the rows."""
-    found = []
+    found, matches = [], {setting.labels["game"]: setting.match for setting in tree_settings(2, 0)}
     for name in dict.fromkeys(row["game"] for row in rows if row["games"]):
-        field = FIELDS[name]
-        state = registry.make_rules(field.game, **field.settings).initial_state()
+        field, state = FIELDS[name], matches[name].rules.initial_state()
         for label, text in {"uct": TREE, **GRAPHS}.items():
             result = planner_from(f"{text}c={field.c})", seed=1).search(state, playouts=SEARCHED)
             known = {"playouts": SEARCHED, "nodes": result.nodes, "edges": result.edges, "bytes": result.bytes}

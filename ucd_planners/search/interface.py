@@ -123,6 +123,15 @@ def is_graded(selection: Selection) -> bool:
     return bool(getattr(selection, "graded", True))
 
 
+def divides_budget(selection: Selection) -> bool:
+    """Returns whether a selection divides a budget in playouts among the moves of the root, as few do.
+
+    It has a method `divide(parameters, playouts)`, called before each search, and two for the end of one: `final_move(graph)`
+    returns the move to play, and `policy(graph, actions)` what a network should learn.
+    """
+    return bool(getattr(selection, "divides_budget", False))
+
+
 class PlayoutPolicy(Protocol):
     """A playout policy, as the search knows it. One that inherits from this has no memory but where it says so."""
 

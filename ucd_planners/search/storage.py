@@ -13,7 +13,15 @@ from ucd_envs.rules import Rules
 from ucd_envs.structs import address_of, fields
 from ucd_planners.search.graph import EDGE, GRAPH, NODE
 from ucd_planners.search.growth import add_node, insert_all
-from ucd_planners.search.interface import DEFAULT, GROW_ACTIONS, GROW_EDGES, GROW_NODES, SearchOptions, Selection
+from ucd_planners.search.interface import (
+    DEFAULT,
+    GROW_ACTIONS,
+    GROW_EDGES,
+    GROW_NODES,
+    SearchOptions,
+    Selection,
+    divides_budget,
+)
 from ucd_planners.search.reuse import copy_reachable, node_of, survey
 from ucd_planners.search.sim import Sim
 
@@ -112,6 +120,16 @@ class Graph:
         for name in ("nodes", "keys", "node_actions", "edges", "actions"):
             self._make(name, 0)
         self.make_room(playouts)
+
+    def divide(self, playouts: int) -> None:
+        """Hands the budget of a search to a selection that divides it."""
+        if divides_budget(self.selection):
+            self.selection.divide(self._parameters, playouts)
+
+    @property
+    def selection(self) -> Any:
+        """The selection whose statistics it keeps."""
+        return self._arguments[0]
 
     def make_room(self, playouts: int) -> None:
         """Makes room for about `playouts` playouts at once, and for later searches where the graph is kept.

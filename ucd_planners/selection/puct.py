@@ -39,7 +39,8 @@ from ucd_planners.search.sim import path
 from ucd_planners.selection import ucd
 from ucd_planners.selection.ucd import UCD, UCD_PARAMETERS
 
-PARAMETERS = record(*UCD_PARAMETERS, ("reduction", np.float64))
+PUCT_PARAMETERS = (*UCD_PARAMETERS, ("reduction", np.float64))
+PARAMETERS = record(*PUCT_PARAMETERS)
 """Those of UCD, which its backup reads, and the reduction of the first-play urgency."""
 U0, U1, U2 = np.uint64(0), np.uint64(1), np.uint64(2)
 
@@ -190,5 +191,8 @@ class PUCT:
 
     def parameters(self, players: int, actions: int) -> np.ndarray:
         """Returns the record of UCD's backup, and behind it that of the choice."""
-        values: dict[str, Any] = self.ucd.parameter_values(players)
-        return configuration(PARAMETERS, **values, reduction=float(self.reduction))
+        return configuration(PARAMETERS, **self.parameter_values(players))
+
+    def parameter_values(self, players: int) -> dict[str, Any]:
+        """Returns the values of PUCT_PARAMETERS."""
+        return {**self.ucd.parameter_values(players), "reduction": float(self.reduction)}
