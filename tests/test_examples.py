@@ -49,6 +49,13 @@ def test_the_numbers_of_the_page_on_graphs_are_those_that_its_example_prints() -
     assert printed_by(ROOT / "examples" / "search_in_graphs.py") == printed
 
 
+def test_the_comparison_of_readings_is_that_of_the_kept_results() -> None:
+    """The page quotes tests/printed/readings.txt, which is what the example prints of docs/results, to the letter."""
+    command, printed = (ROOT / "tests" / "printed" / "readings.txt").read_text().split("\n", 1)
+    assert command == "$ python examples/compare_readings.py"
+    assert printed_by(ROOT / "examples" / "compare_readings.py") == printed
+
+
 def test_there_are_examples() -> None:
     assert EXAMPLES
 
