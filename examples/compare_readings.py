@@ -1,4 +1,4 @@
-"""How far one reading of [UCD] goes: its tables beside ours, both sides beginning anew ("fresh") or UCD's graph kept ("kept").
+"""The tables of [UCD] beside ours under two readings: both sides begin anew ("fresh"), or UCD keeps its graph ("kept").
 
 For each table the rank correlation of our cells with the paper's, and the mean difference in points. The tables of results lie
 in docs/results; those that are not there are left out. Needs scipy (extra `plot`).
