@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
 import re
+import signal
+import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -233,6 +237,8 @@ def test_results_do_not_depend_on_threads_or_on_the_size_of_a_batch(name: str, m
     rules = registry.make_rules(name)
     alone = digest(BatchEnv(rules, 150, threads=1), 40)
     assert digest(BatchEnv(rules, 150, threads=2), 40) == alone
+    monkeypatch.setattr(crew, "LEAST_SECONDS", 0.0)
+    assert digest(BatchEnv(rules, 150, threads=2), 40) == alone
     assert digest(BatchEnv(rules, 300, threads=2), 40, first=150) == alone
     monkeypatch.setattr(crew, "LEAST_SHARE", 1)
     for threads in (3, 7):
@@ -251,8 +257,9 @@ def test_games_are_shared_evenly() -> None:
         assert crew.Crew(threads, games).bounds == bounds
 
 
-def test_threads_tell_what_goes_wrong_in_one_of_them() -> None:
+def test_threads_tell_what_goes_wrong_in_one_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error reaches the caller after all of them have ended, also that of the caller's own share."""
+    monkeypatch.setattr(crew, "LEAST_SECONDS", 0.0)
     calls: list[tuple[int, int]] = []
 
     def fails(wrong: int, first: int, last: int) -> int:
@@ -268,6 +275,77 @@ def test_threads_tell_what_goes_wrong_in_one_of_them() -> None:
     assert sorted(calls) == [(0, 64), (0, 64), (64, 128), (64, 128)]
     team.close()
     assert team.run(fails, 1) == -1
+
+
+def slow(seconds: float, first: int, last: int) -> int:
+    """Takes so much time for each game, and returns the last one."""
+    time.sleep(seconds * (last - first))
+    return last
+
+
+def test_a_share_that_is_soon_done_is_no_work_for_a_thread() -> None:
+    """The first call tells how long a game takes; a kernel that becomes slower is shared after all, each kernel for itself."""
+    team, calls = crew.Crew(2, 128), list[tuple[int, int]]()
+
+    def noted(seconds: float, first: int, last: int) -> int:
+        calls.append((first, last))
+        return slow(seconds, first, last)
+
+    for _ in range(3):
+        assert team.run(noted, 0.0) == 128
+    assert calls == [(0, 128)] * 3
+    assert team.run(noted, 1e-4) == team.run(noted, 1e-4) == 128
+    assert sorted(calls[3:]) == [(0, 64), (0, 128), (64, 128)]
+    team.close()
+
+
+def test_ctrl_c_leaves_no_thread_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes through when all of them have ended, and the next call is as good as the first."""
+    monkeypatch.setattr(crew, "LEAST_SECONDS", 0.0)
+    team, written = crew.Crew(2, 128), np.zeros(128, np.int64)
+
+    def interrupted(first: int, last: int) -> int:
+        if first == 0:
+            raise KeyboardInterrupt
+        time.sleep(0.2)
+        written[first:last] += 1
+        return last
+
+    for count in (1, 2):
+        with pytest.raises(KeyboardInterrupt):
+            team.run(interrupted)
+        assert (written[64:] == count).all()
+    assert team.run(slow, 0.0) == 128
+    team.close()
+
+
+def test_threads_end_with_their_crew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crew, "LEAST_SECONDS", 0.0)
+    known = set(threading.enumerate())
+    for closes in (True, False):
+        team = crew.Crew(3, 300)
+        team.run(slow, 0.0)
+        started = set(threading.enumerate()) - known
+        assert len(started) == 2
+        if closes:
+            team.close()
+        del team
+        for thread in started:
+            thread.join(5)
+            assert not thread.is_alive()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_process_has_threads_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crew, "LEAST_SECONDS", 0.0)
+    team = crew.Crew(2, 128)
+    assert team.run(slow, 0.0) == 128
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        os._exit(0 if team.run(slow, 0.0) == 128 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    team.close()
 
 
 # Seeds and sampled actions

@@ -6,6 +6,7 @@ import copy
 import pickle
 import random
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -581,6 +582,50 @@ def near(state: State, moves: str, distance: int) -> set[int]:
         for action in state.legal_actions()
         if action < size * size and any(abs(action // size - r) + abs(action % size - c) <= distance for r, c in spots)
     }
+
+
+def shuffled_games(rules: Rules, plies: int, count: int) -> Iterator[State]:
+    """Positions of random games in which both players make the same moves in several orders, with every pick at the end."""
+    chance = random.Random(5)
+    for _ in range(count):
+        state, moves = rules.initial_state(), list[int]()
+        while len(moves) < plies:
+            choice = chance.choice([a for a in state.legal_actions() if a < rules.moves] or state.legal_actions())
+            state = state.after(choice)
+            moves += [choice] if choice < rules.moves else []
+        for _ in range(6):
+            orders = [chance.sample(moves[player::2], len(moves[player::2])) for player in (0, 1)]
+            state = rules.initial_state()
+            for ply in range(plies):
+                move = orders[ply % 2][ply // 2]
+                picks = [a for a in state.legal_actions() if a >= rules.moves and move in state.after(a).legal_actions()]
+                if move not in state.legal_actions():
+                    if not picks:
+                        break
+                    state = state.after(picks[-1])
+                state = state.after(move)
+            else:
+                yield state
+                yield from (state.after(action) for action in state.legal_actions() if action >= rules.moves)
+
+
+@pytest.mark.parametrize("groups", [Manhattan(), Manhattan(moves=1), Manhattan(disjoint=True), Manhattan(distance=1)], ids=str)
+def test_positions_that_are_one_node_have_the_same_moves_and_futures(groups: Manhattan) -> None:
+    """With equal keys and plies all legal actions are equal, and they lead to equal keys. So an edge has one target.
+
+    Behind the pick of all moves positions are one whose older moves differ, and no more than that.
+    """
+    rules = ucd_envs.grouped(ucd_envs.make_rules("go", size=5, komi=0.5), groups)
+    known: dict[tuple[bytes, int], State] = {}
+    merged = 0
+    for state in shuffled_games(rules, 6, 60):
+        other = known.setdefault((state.key, state.ply), state)
+        if other.data != state.data:
+            merged += 1
+            assert other.legal_actions() == state.legal_actions()
+            for action in state.legal_actions():
+                assert other.after(action).key == state.after(action).key
+    assert merged > 50 * (not groups.disjoint)
 
 
 @pytest.mark.parametrize(

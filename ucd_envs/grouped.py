@@ -98,6 +98,7 @@ def _grouped(rules: Rules, grouping: Grouping, source: Any) -> Rules:
         **kernels,
         groups_of=compiled(grouping.kernel, GROUPS),
         group_key=compiled(grouping.key or no_group_key, GROUP_KEY),
+        later_key=compiled(grouping.later or grouping.key or no_group_key, GROUP_KEY),
         memory=memory,
         config_bytes=len(rules.config),
         actions=rules.actions,

@@ -122,3 +122,6 @@ class Grouping(NamedTuple):
     key: Any = None
     """Kernel that writes what the groups depend on beyond the game's own key: key(config, state, memory, words), declared with
     @kernel(GROUP_KEY)."""
+    later: Any = None
+    """A kernel such as `key` for a position behind the pick of the group that holds every action, whose moves depend on nothing
+    more: it writes what the groups of later positions depend on. By default `key`."""

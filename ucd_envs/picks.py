@@ -57,6 +57,7 @@ INSIDE = BindingType(
         "probability": FunctionType(PROBABILITY),
         "groups_of": FunctionType(GROUPS),
         "group_key": FunctionType(GROUP_KEY),
+        "later_key": FunctionType(GROUP_KEY),
         "memory": types.uint8[::1],
         "config_bytes": types.int64,
         "actions": types.int64,
@@ -231,7 +232,7 @@ def payoffs(config, state, out):
 def key(config, state, words):
     """Writes the key of the game inside, what the groups depend on besides, and the group picked with the game's plies.
 
-    The moves of a group that holds all depend on nothing else.
+    The moves of a group that holds all depend on nothing else, but the groups of the positions behind them may.
     """
     game, pick = inside_of(config), pick_of(state)
     inner, position = config[: game.config_bytes], state[: state.size - PICK_BYTES]
@@ -240,8 +241,11 @@ def key(config, state, words):
     game.key(inner, position, words[:own])
     for i in range(others):
         words[own + i] = U0
-    if others > U0 and fields(state, HEADER).player >= 0 and (pick.group < 0 or pick.group != game.whole):
-        game.group_key(inner, position, game.memory, words[own : own + others])
+    if others > U0 and fields(state, HEADER).player >= 0:
+        if pick.group >= 0 and pick.group == game.whole:
+            game.later_key(inner, position, game.memory, words[own : own + others])
+        else:
+            game.group_key(inner, position, game.memory, words[own : own + others])
     leave(state, plies)
     words[own + others] = np.uint64(pick.group + 1) | np.uint64(pick.ply) << np.uint64(8)
 

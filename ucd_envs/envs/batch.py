@@ -56,8 +56,8 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     reset(options={"reset_mask": mask}). A text is the value of a mode, such as "NextStep".
     illegal: "forfeit" ends a game with reward -1 for the player of an illegal action and 0 for the others, as `make` does; with
     "raise", as in the raw environment, `step` raises ValueError and changes no game.
-    threads: number of threads that share the games, by default one for each core, but none for fewer than 64 games. Results do
-    not depend on it.
+    threads: number of threads that share the games, by default one for each core, but none for fewer than 64 games, or for a
+    step so short that waking a thread does not pay. Results do not depend on it.
     copy: whether `step` returns fresh arrays. If not, it returns the same arrays, with the next contents, at every call; do not
     write into them.
 

@@ -47,6 +47,15 @@ def last_moves(config, state, memory, words):
         words[0] |= np.uint64(s.last[i] + 1) << np.uint64(16 * i)
 
 
+@kernel(GROUP_KEY)
+def moves_yet_to_count(config, state, memory, words):
+    """Writes the last moves that will count after the next one."""
+    s, m = fields(state, STATE), fields(memory, MEMORY)
+    words[0] = np.uint64(0)
+    for i in range(m.moves - 1):
+        words[0] |= np.uint64(s.last[i] + 1) << np.uint64(16 * i)
+
+
 @dataclass(frozen=True)
 class Manhattan:
     """Groups of Go: the moves near the last ones, and all.
@@ -70,4 +79,5 @@ class Manhattan:
         check_game("manhattan", rules)
         memory = configuration(MEMORY, distance=self.distance, moves=self.moves, disjoint=self.disjoint)
         name = f"manhattan(distance={self.distance},moves={self.moves},disjoint={str(self.disjoint).lower()})"
-        return Grouping(name, 2, near_and_all, -1 if self.disjoint else 1, memory.tobytes(), 1, last_moves)
+        whole = -1 if self.disjoint else 1
+        return Grouping(name, 2, near_and_all, whole, memory.tobytes(), 1, last_moves, moves_yet_to_count)
