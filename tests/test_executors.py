@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -76,6 +77,76 @@ def test_dask_plays_the_same_games_also_when_a_worker_is_killed(alone: list[tupl
         killer = Killer(busy)
         assert played(play_match(LONG, executor=cluster, progress=killer).games) == played(play_match(LONG).games)
         assert killer.killed
+
+
+def free_port() -> int:
+    """A port at which nothing listens now."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port: int = unused.getsockname()[1]
+        return port
+
+
+@pytest.fixture
+def dask_cluster() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A Dask scheduler with two workers in processes of their own: its text, and the scheduler."""
+    port, quiet = free_port(), {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    words = [sys.executable, "-m", "dask"]
+    address = f"tcp://127.0.0.1:{port}"
+    server = subprocess.Popen([*words, "scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"], **quiet)
+    team = [*words, "worker", address, "--nworkers", "2", "--nthreads", "1", "--no-dashboard", "--death-timeout", "30"]
+    helpers = subprocess.Popen(team, **quiet)
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with suppress(OSError):
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            time.sleep(0.2)
+        yield f"dask://127.0.0.1:{port}", server
+    finally:
+        for process in (helpers, server):
+            process.terminate()
+            process.wait(30)
+
+
+def test_a_dask_scheduler_plays_until_it_dies(
+    dask_cluster: tuple[str, subprocess.Popen[bytes]], alone: list[tuple[Any, ...]], tmp_path: Path
+) -> None:
+    """The match ends with one sentence and keeps its games, and goes on elsewhere."""
+    text, server = dask_cluster
+    killer = Killer(lambda: [server.pid])
+    with Store(tmp_path / "games.sqlite") as store:
+        with executor_from(f"{text}?batch_seconds=0.2", 2) as cluster:
+            assert cluster is not None
+            assert played(play_match(HEX, executor=cluster).games) == alone
+            with pytest.raises(BrokenExecutor) as caught:
+                play_matches([LONG], store, executor=cluster, progress=lambda match, games: killer(games[0]))
+        assert "\n" not in str(caught.value)
+        kept = len(store.games(LONG))
+        assert 0 < kept < LONG.games
+        assert play_matches([LONG], store)
+        assert played(store.games(LONG)) == played(play_match(LONG).games)
+
+
+@pytest.mark.learning
+def test_a_ray_cluster_plays_the_same_games_by_its_client_server_and_from_within(
+    alone: list[tuple[Any, ...]], tmp_path: Path
+) -> None:
+    """`ray start --head` in processes of its own."""
+    ray, port = Path(sys.executable).parent / "ray", free_port()
+    begun = [ray, "start", "--head", "--port", str(free_port()), "--ray-client-server-port", str(port), "--num-cpus", "2"]
+    quiet = ["--node-ip-address", "127.0.0.1", "--include-dashboard", "false", "--disable-usage-stats"]
+    temporary = ["--temp-dir", str(tmp_path)]
+    subprocess.run([*begun, *quiet, *temporary], check=True, capture_output=True, timeout=120)
+    try:
+        for text in (f"ray://127.0.0.1:{port}", "ray://auto"):
+            with executor_from(f"{text}?batch_seconds=0.2") as cluster:
+                assert cluster is not None
+                assert cluster.jobs == 2
+                assert played(play_match(HEX, executor=cluster).games) == alone
+    finally:
+        subprocess.run([ray, "stop", "--force"], check=True, capture_output=True, timeout=120)
 
 
 @pytest.mark.learning

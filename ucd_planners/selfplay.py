@@ -22,7 +22,7 @@ from ucd_planners.options import checked_temperature
 from ucd_planners.planner import Planner
 from ucd_planners.pool import Pool
 from ucd_planners.search.interface import DONE, divides_budget
-from ucd_planners.steps import BROKEN, ENDED, FULL, GAME, PLAY_EACH, READY, SEARCHING, STYLE, play_each
+from ucd_planners.selfplay_steps import BROKEN, ENDED, FULL, GAME, PLAY_EACH, READY, SEARCHING, STYLE, play_each
 
 RULES_OF = ("visits", "mean", "lower_bound", "gumbel")
 """Final rules by their numbers in compiled code."""
