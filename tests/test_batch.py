@@ -335,7 +335,6 @@ def test_threads_end_with_their_crew(monkeypatch: pytest.MonkeyPatch) -> None:
             assert not thread.is_alive()
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_forked_process_has_threads_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crew, "LEAST_SECONDS", 0.0)
     team = crew.Crew(2, 128)

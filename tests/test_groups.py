@@ -656,17 +656,28 @@ def test_without_a_last_move_there_is_one_group() -> None:
         assert entered(ucd_envs.grouped(rules, Manhattan()), state).legal_actions() == state.legal_actions()
 
 
-def test_a_group_of_all_moves_merges_move_orders_that_differ_in_their_last_moves() -> None:
-    """E5 C3 A1 and A1 C3 E5 lead to one board. What is near differs; behind the pick of all moves they are one position."""
+def test_a_group_of_all_moves_merges_move_orders_that_differ_in_moves_that_will_not_count() -> None:
+    """E5 C3 A1 J9 and A1 C3 E5 J9 lead to one board. What is near differs; behind the pick of all moves they are one position.
+
+    E5 C3 A1 and A1 C3 E5 are not, unless only one move counts: after the next move A1 or E5 is still one of the last two.
+    """
     rules = ucd_envs.make_rules("go", size=9)
-    game = ucd_envs.grouped(rules, Manhattan())
-    one, two = (entered(game, played(rules.initial_state(), line)) for line in ("E5 C3 A1", "A1 C3 E5"))
-    assert one != two
-    assert one.after(82) != two.after(82)
-    assert one.after(83) == two.after(83)
-    disjoint = ucd_envs.grouped(rules, Manhattan(disjoint=True))
-    one, two = (entered(disjoint, played(rules.initial_state(), line)) for line in ("E5 C3 A1", "A1 C3 E5"))
-    assert one.after(83) != two.after(83)
+
+    def both(groups: Manhattan, *lines: str) -> tuple[State, State]:
+        game = ucd_envs.grouped(rules, groups)
+        one, two = (entered(game, played(rules.initial_state(), line)) for line in lines)
+        assert one != two
+        assert one.after(82) != two.after(82)
+        return one.after(83), two.after(83)
+
+    for groups, lines, merged in (
+        (Manhattan(), ("E5 C3 A1 J9", "A1 C3 E5 J9"), True),
+        (Manhattan(), ("E5 C3 A1", "A1 C3 E5"), False),
+        (Manhattan(moves=1), ("E5 C3 A1", "A1 C3 E5"), True),
+        (Manhattan(disjoint=True), ("E5 C3 A1 J9", "A1 C3 E5 J9"), False),
+    ):
+        one, two = both(groups, *lines)
+        assert (one == two) == merged
 
 
 def test_the_last_moves_of_go_are_no_part_of_its_positions() -> None:

@@ -35,9 +35,15 @@ PATIENCE = 60.0
 """Seconds to wait for a cluster's first answer."""
 KNOCK = 10.0
 """Seconds to wait for a connection."""
+LOOK = 0.5
+"""Seconds between two looks at whether a cluster is there."""
 MOST_JOBS = 65_536
 ADDRESS = re.compile(r"(\[[0-9a-fA-F:]+\]|[^\s:/@]+):(\d{1,5})")
 FORMS = "dask://local, dask://HOST:PORT, ray://local, ray://auto or ray://HOST:PORT"
+
+
+Opened = tuple[Executor, int, tuple[type[BaseException], ...], Callable[[], bool]]
+"""An executor, its cores, what its futures raise for a lost worker, and whether the cluster is there."""
 
 
 class LostError(BrokenExecutor):
@@ -64,9 +70,13 @@ class Cluster(Executor):
             raise ValueError(f"batch_seconds must be a finite number above 0, not {batch_seconds!r}")
         self.batch_seconds = float(batch_seconds)
         self._executor, self._lost = executor, lost
+        self._waiting: set[_Outer] = set()
+        self._gone = ""
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
         """Submits a call. Its future raises LostError if its worker has ended. Raises LostError if the cluster has."""
+        if self._gone:
+            raise LostError(self._gone)
         try:
             inner = self._executor.submit(function, *arguments, **named)
         except Exception as error:
@@ -74,6 +84,7 @@ class Cluster(Executor):
                 raise
             raise LostError(f"the cluster cannot be reached any more: {_reason(error)}") from None
         outer = _Outer(inner)
+        self._waiting.add(outer)
         inner.add_done_callback(lambda done: self._hand_over(done, outer))
         return outer
 
@@ -81,8 +92,17 @@ class Cluster(Executor):
         """Ends the executor."""
         self._executor.shutdown(wait, cancel_futures=cancel_futures)
 
-    def _hand_over(self, inner: Future[Any], outer: Future[Any]) -> None:
+    def give_up(self, reason: str) -> None:
+        """Ends all futures, since the cluster has ended without a word: they raise LostError, and so does `submit`."""
+        self._gone = f"the cluster cannot be reached any more: {reason}"
+        for outer in list(self._waiting):
+            with suppress(InvalidStateError):
+                outer.set_exception(LostError(self._gone))
+        self._waiting.clear()
+
+    def _hand_over(self, inner: Future[Any], outer: _Outer) -> None:
         """Ends a future as another one has ended."""
+        self._waiting.discard(outer)
         with suppress(InvalidStateError):  # it was cancelled meanwhile
             if inner.cancelled():
                 outer.set_exception(LostError("the cluster has given up a batch of games"))
@@ -173,10 +193,33 @@ def executor_from(text: str | None, jobs: int | None = None) -> Iterator[Cluster
     library("distributed" if kind == "dask" else "ray")
     if address not in ("local", "auto"):
         _knock(text, address)
-    with (_dask if kind == "dask" else _ray)(text, address, jobs) as (executor, cores, lost):
+    with (_dask if kind == "dask" else _ray)(text, address, jobs) as (executor, cores, lost, is_there):
         cluster = Cluster(executor, cores if jobs is None else jobs, seconds, lost)
         _check(text, cluster)
-        yield cluster
+        with _watched(text, cluster, is_there):
+            yield cluster
+
+
+@contextmanager
+def _watched(text: str, cluster: Cluster, is_there: Callable[[], bool]) -> Iterator[None]:
+    """Gives a cluster up that has not been there for KNOCK seconds: the futures of a dead scheduler never end."""
+    over = threading.Event()
+
+    def watch() -> None:
+        gone = 0.0
+        while not over.wait(LOOK):
+            gone = 0.0 if is_there() else gone + LOOK
+            if gone >= KNOCK:
+                cluster.give_up(f"{text} has not answered for {KNOCK:g} seconds")
+                return
+
+    watcher = threading.Thread(target=watch, name="ucd-cluster", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
 
 
 def library(name: str) -> Any:
@@ -240,8 +283,8 @@ def _in_time(opened: Callable[[], Any]) -> Any:
 
 
 @contextmanager
-def _dask(text: str, address: str, jobs: int | None) -> Iterator[tuple[Executor, int, tuple[type[BaseException], ...]]]:
-    """Opens Dask: the executor, its cores, and what its futures raise for a lost worker."""
+def _dask(text: str, address: str, jobs: int | None) -> Iterator[Opened]:
+    """Opens Dask."""
     import distributed
     from distributed.comm.core import CommClosedError
 
@@ -265,7 +308,7 @@ def _dask(text: str, address: str, jobs: int | None) -> Iterator[tuple[Executor,
             cores = sum(client.nthreads().values())
             lost = (distributed.KilledWorker, CancelledError, distributed.CancelledError, CommClosedError)
             # By default Dask takes equal calls for one, and a batch that is played again for done.
-            yield client.get_executor(pure=False), max(1, cores), lost
+            yield client.get_executor(pure=False), max(1, cores), lost, lambda: client.status == "running"
         finally:
             client.close(timeout=KNOCK)
     finally:
@@ -274,8 +317,8 @@ def _dask(text: str, address: str, jobs: int | None) -> Iterator[tuple[Executor,
 
 
 @contextmanager
-def _ray(text: str, address: str, jobs: int | None) -> Iterator[tuple[Executor, int, tuple[type[BaseException], ...]]]:
-    """Opens Ray: the executor, its cores, and what its futures raise for a lost worker."""
+def _ray(text: str, address: str, jobs: int | None) -> Iterator[Opened]:
+    """Opens Ray."""
     ray = library("ray")
     quiet = {"logging_level": logging.CRITICAL, "log_to_driver": False}
     try:
@@ -289,7 +332,7 @@ def _ray(text: str, address: str, jobs: int | None) -> Iterator[tuple[Executor, 
     try:
         errors = ray.exceptions
         lost = (errors.WorkerCrashedError, errors.NodeDiedError, errors.ObjectLostError, errors.OutOfMemoryError)
-        yield RayExecutor(), max(1, int(ray.cluster_resources().get("CPU", 1))), lost
+        yield RayExecutor(), max(1, int(ray.cluster_resources().get("CPU", 1))), lost, ray.is_initialized
     finally:
         ray.shutdown()
 
