@@ -94,8 +94,10 @@ class Crew:
     def run(self, kernel: Callable[..., int], *arguments: Any) -> int:
         """Calls kernel(*arguments, first, last) for all runs of games at once. Returns the highest of the results."""
         shares, games = len(self.bounds) - 1, self.bounds[-1]
+        if shares == 1:
+            return kernel(*arguments, 0, games)
         pace = self._paces.get(id(kernel), 0.0)
-        alone = shares == 1 or pace * games < LEAST_SECONDS * shares
+        alone = pace * games < LEAST_SECONDS * shares
         last = games if alone else self.bounds[1]
         helpers = [] if alone else self._started()
         try:
@@ -109,7 +111,7 @@ class Crew:
                 helper.settle()
             raise
         # Half of what was known before: a game may become slower.
-        self._paces[id(kernel)] = (pace + spent / max(last, 1)) / 2
+        self._paces[id(kernel)] = (pace + spent / last) / 2
         return highest
 
     def _started(self) -> list[Helper]:

@@ -85,6 +85,8 @@ class Cluster(Executor):
             raise LostError(f"the cluster cannot be reached any more: {_reason(error)}") from None
         outer = _Outer(inner)
         self._waiting.add(outer)
+        if self._gone:  # meanwhile, and after those that wait were told
+            raise LostError(self._gone)
         inner.add_done_callback(lambda done: self._hand_over(done, outer))
         return outer
 

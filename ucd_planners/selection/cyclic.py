@@ -10,11 +10,19 @@ from __future__ import annotations
 import numpy as np
 
 from ucd_envs.kernels import CHANCE, kernel
-from ucd_planners.search.graph import edge_in, edge_stats, edges, node_stats, nodes, parameters
+from ucd_planners.search.graph import edge_in, edges, node_stats, nodes, parameters
 from ucd_planners.search.interface import BACKUP
 from ucd_planners.search.sim import GOES_ON, begin_backup, frontier, marks, path, payoffs, pending, scratch
 from ucd_planners.search.ucb import scale_of
-from ucd_planners.selection.ucd import FIRST_A, PARAMETERS, add_playout, begin_changes, refresh, weigh_outcomes
+from ucd_planners.selection.ucd import (
+    FIRST_A,
+    PARAMETERS,
+    add_leaf_playout,
+    add_playout,
+    begin_changes,
+    refresh,
+    weigh_outcomes,
+)
 
 
 @kernel(BACKUP)
@@ -47,13 +55,7 @@ def add_to_sources(graph, sim, p):
         fresh = target >= 0 and (edges(graph)[number].visits == 1 or trail[2, place] == GOES_ON)
         for column in range(FIRST_A, p.last_a if fresh else FIRST_A):
             pending(graph, sim)[slot, column + 1] += node_stats(graph)[target, column]
-    number, source = np.int64(trail[1, length - 1]), np.int64(trail[0, length - 1])
-    edges(graph)[number].leaf_visits += 1
-    for player in range(p.players if p.mean_column >= 0 else 0):
-        edge_stats(graph)[number, p.players + player] += paid[player]
-    for column in range(FIRST_A + 1, p.last_a + 1):
-        pending(graph, sim)[np.int64(marks(graph, sim)[source].slot), column] += 1.0
-    refresh(graph, sim, p, number, source, True)
+    add_leaf_playout(graph, sim, p, np.int64(trail[1, length - 1]), np.int64(trail[0, length - 1]), paid)
 
 
 @kernel()
