@@ -793,13 +793,21 @@ def test_act_makes_no_summary(monkeypatch: pytest.MonkeyPatch) -> None:
         assert uct(playouts=30, seed=1, final_move=final_move).act(state) in state.legal_actions()
 
 
+def cpu_seconds(call: Callable[[], object]) -> float:
+    """CPU seconds of a hundred calls."""
+    began = time.process_time()
+    for _ in range(100):
+        call()
+    return time.process_time() - began
+
+
 def test_act_with_one_playout_is_quick() -> None:
-    """F2-17: at most 100 microseconds of CPU time on Hex 5x5, the best of many short batches; it was 157."""
+    """F2-17: at most 100 microseconds of CPU time on Hex 5x5, the best of many short batches; it was 157.
+
+    A machine with other work is slower by as much as half, so the time is told in that of a sort of 500 texts of numbers, 60
+    microseconds where the search had 67 to 70: a limit of 1.65 of them.
+    """
     state, planner = ucd_envs.make_rules("hex", size=5).initial_state(), uct(playouts=1, seed=1)
-    batches = []
-    for _ in range(30):
-        began = time.process_time()
-        for _ in range(100):
-            planner.act(state)
-        batches.append((time.process_time() - began) / 100)
-    assert min(batches) < 1e-4
+    batches = [(cpu_seconds(lambda: planner.act(state)), cpu_seconds(lambda: sorted(map(str, range(500))))) for _ in range(30)]
+    search, sort = map(min, zip(*batches, strict=True))
+    assert search < 1.65 * sort
