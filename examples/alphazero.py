@@ -1,8 +1,9 @@
 """A small AlphaZero for Hex or Connect Four: a network learns from games that PUCT, guided by it, plays against itself.
 
-Each generation plays games side by side, learns from the samples of the last few generations, each mapped by a symmetry of the
-game, and meets UCT with as many playouts as the network has evaluations. In the end it is placed on the game's rated ladder.
-It writes the network, net.pt, for `puct(net="net.pt",...)` in any match, and the games of the last generation, games.npz.
+Each generation plays games side by side and learns from the samples of the last few generations, each mapped by a symmetry of
+the game. Every few generations the network meets UCT with as many playouts as it has evaluations, and is placed on the game's
+rated ladder. The learning curve, curve.svg, tells with how many playouts UCT is as strong. Written too are the network, net.pt,
+for `puct(net="net.pt",...)` in any match, and the games of the last generation, games.npz.
 
     Silver et al.: A general reinforcement learning algorithm that masters chess, shogi, and Go through self-play. Science 2018
 
@@ -15,13 +16,14 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from matplotlib import pyplot
 from torch import nn
 from torch.nn import functional
 
 from ucd_envs import make_rules
 from ucd_planners import Episodes, SelfPlay, puct, uct
 from ucd_planners.arena.match import Match, play_match
-from ucd_planners.ratings.ladder import ladder_of
+from ucd_planners.ratings.ladder import Ladder, Placed, ladder_of
 from ucd_planners.ratings.openings import RandomOpenings
 from ucd_planners.ratings.placing import Placing
 
@@ -79,6 +81,23 @@ def learn(net: Net, optimizer: torch.optim.Optimizer, kept: list[Episodes], step
     return (losses / steps).tolist()
 
 
+def draw(curve: list[tuple[int, Placed]], ladder: Ladder, evaluations: int, path: Path) -> None:
+    """Draws with how many playouts UCT is as strong as the network after each generation, within the ladder."""
+    generations = [generation for generation, _ in curve]
+    rungs = [playouts for _, playouts in ladder.rungs]
+    places = [(place.playouts, place.fewest, place.most) for _, place in curve]
+    playouts, fewest, most = np.clip(places, rungs[0], rungs[-1]).T
+    pyplot.rcParams |= {"svg.hashsalt": "curve", "svg.fonttype": "none"}  # the same curve is the same file
+    figure, axes = pyplot.subplots(figsize=(6, 3.2), layout="constrained")
+    axes.plot(generations, playouts, marker="o", markersize=3)
+    axes.fill_between(generations, fewest, most, alpha=0.25, label="95% interval")
+    axes.axhline(evaluations, color="grey", linewidth=0.8, label=f"UCT with {evaluations} playouts")
+    axes.set(xlabel="generation", ylabel="as strong as UCT with playouts", yscale="log")
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.legend(frameon=False)
+    figure.savefig(path, metadata={"Date": None})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", choices=GAMES, default="hex")
@@ -93,10 +112,10 @@ def main() -> None:
     parser.add_argument("--blocks", type=int, default=3)
     parser.add_argument("--every", type=int, default=5, help="generations between two matches")
     parser.add_argument("--matches", type=int, default=100, help="games of each match, an even number")
-    parser.add_argument("--place", type=int, default=100, help="games on the ladder, an even number, or 0")
+    parser.add_argument("--place", type=int, default=100, help="games on the ladder at most, an even number, or 0")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--folder", type=Path, default=Path("."), help="where the network and the games are written")
+    parser.add_argument("--folder", type=Path, default=Path("."), help="where everything is written")
     options = parser.parse_args()
     torch.manual_seed(options.seed)
     torch.set_num_threads(1)  # fastest for small networks
@@ -110,14 +129,26 @@ def main() -> None:
     player = puct(net, **common)
     selfplay = SelfPlay(learner, rules, games=options.games, seed=options.seed, temperature_plies=rules.max_plies // 3)
 
+    ladder = ladder_of(options.game, settings) if options.place else None
+    curve: list[tuple[int, Placed]] = []
+
     def meet(generation: int) -> None:
-        """Plays a match against UCT at equal evaluations, from random openings."""
+        """Plays a match against UCT at equal evaluations, from random openings, and games on the ladder."""
         opponent, openings = uct(playouts=options.playouts), RandomOpenings(2, options.seed)
         player.forget()  # what the last network has answered
         match = Match(options.game, player, opponent, settings, {}, options.matches, options.seed, openings)
         score = play_match(match).score()
         low, high = score.interval
         print(f"generation {generation}: {score.mean:.0%} against UCT ({low:.0%} to {high:.0%})", flush=True)
+        if ladder is None:
+            return
+        placing = Placing(ladder, player, games=options.place, seed=options.seed)
+        placing.play()
+        place = placing.place
+        assert place is not None
+        curve.append((generation, place))
+        print(f"on the ladder: {place.elo:.0f} Elo ({place.low:.0f} to {place.high:.0f})", end="")
+        print(f", as strong as UCT with {place.playouts:,.0f} playouts ({place.fewest:,.0f} to {place.most:,.0f})", flush=True)
 
     meet(0)
     kept: deque[Episodes] = deque(maxlen=options.window)
@@ -133,13 +164,8 @@ def main() -> None:
     kept[-1].save(options.folder / "games.npz")
     example = torch.zeros(1, rules.planes[2], *rules.planes[:2], device=options.device)
     torch.jit.trace(net, example).save(str(options.folder / "net.pt"))
-    if options.place:
-        placing = Placing(ladder_of(options.game, settings), player, games=options.place, seed=options.seed)
-        placing.play()
-        place = placing.place
-        assert place is not None
-        print(f"on the ladder: {place.elo:.0f} Elo ({place.low:.0f} to {place.high:.0f})", end="")
-        print(f", as strong as UCT with {place.playouts:,.0f} playouts ({place.fewest:,.0f} to {place.most:,.0f})")
+    if ladder is not None:
+        draw(curve, ladder, options.playouts, options.folder / "curve.svg")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -152,6 +153,40 @@ def test_ray_plays_the_same_games_also_when_a_worker_is_killed(alone: list[tuple
             ray.submit(int, "x").result()
         sleeping = ray.submit(time.sleep, 60)
         assert (sleeping.cancel(), sleeping.cancelled()) == (True, True)
+
+
+@pytest.fixture
+def ray_port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """The port of the client server of a Ray cluster with two cores, in processes of its own.
+
+    It asks for a token where this process has one, as after `ray://local`.
+    """
+    monkeypatch.setenv("RAY_AUTH_MODE", os.environ.get("RAY_AUTH_MODE", "disabled"))
+    port, quiet = free_port(), {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    ports = ["--port", str(free_port()), "--ray-client-server-port", str(port)]
+    with tempfile.TemporaryDirectory(prefix="ray", dir="/tmp") as folder:  # a short path, since sockets lie in it
+        more = ["--num-cpus", "2", "--include-dashboard", "false", "--disable-usage-stats", "--temp-dir", folder]
+        command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block", *ports, *more]
+        head = subprocess.Popen(command, **quiet)  # type: ignore[call-overload]
+        try:
+            end = time.monotonic() + 120
+            while subprocess.run([sys.executable, "-c", f"import ray; ray.init('ray://127.0.0.1:{port}')"], **quiet).returncode:  # type: ignore[call-overload]
+                assert time.monotonic() < end, "the cluster does not start"
+            yield port
+        finally:
+            head.terminate()
+            head.wait(30)
+
+
+@pytest.mark.learning
+def test_a_ray_cluster_plays_the_same_games_by_its_client_server_and_from_within(
+    ray_port: int, alone: list[tuple[Any, ...]]
+) -> None:
+    for text in (f"ray://127.0.0.1:{ray_port}", "ray://auto"):
+        with executor_from(f"{text}?batch_seconds=0.2") as cluster:
+            assert cluster is not None
+            assert cluster.jobs == 2
+            assert played(play_match(HEX, executor=cluster).games) == alone
 
 
 def test_a_command_plays_on_an_executor(capsys: pytest.CaptureFixture[str]) -> None:

@@ -163,11 +163,33 @@ def test_writing_into_observations_changes_no_game() -> None:
 @pytest.mark.learning
 def test_alphazero_learns_from_its_own_games_and_is_placed_on_the_ladder(tmp_path: Path) -> None:
     """A tiny one on Hex 3x3. Its files are read again, and its network plays a match."""
-    words = "--size 3 --generations 2 --games 16 --playouts 16 --steps 20 --channels 8 --blocks 1 --matches 10 --place 20"
+    words = (
+        "--size 3 --generations 2 --every 1 --games 16 --playouts 16 --steps 20 --channels 8 --blocks 1 --matches 10 --place 20"
+    )
     printed = printed_by(tmp_path, str(ROOT / "examples" / "alphazero.py"), *words.split())
     assert re.search(r"generation 0: \d+% against UCT \(\d+% to \d+%\)", printed)
     assert re.search(r"generation 2: \d+\.\d moves a game, loss \d\.\d+ \+ \d\.\d+\ngeneration 2: \d+% against UCT", printed)
-    assert re.search(r"on the ladder: -?\d+ Elo \(-?\d+ to -?\d+\), as strong as UCT with \d", printed)
+    assert len(re.findall(r"on the ladder: -?\d+ Elo \(-?\d+ to -?\d+\), as strong as UCT with \d", printed)) == 3
+    assert "UCT with 16 playouts" in (tmp_path / "curve.svg").read_text()
     assert len(Episodes.load(tmp_path / "games.npz", ucd_envs.make_rules("hex", size=3))) == 16
     match = ["match", "--game", "hex", "--size", "3", "--a", "puct(net='net.pt',playouts=20)", "--b", "random", "--games", "4"]
     assert "both" in printed_by(tmp_path, "-m", "ucd_planners.cli", *match)
+    words = "--size 3 --playouts 20 --games 4"
+    printed = printed_by(tmp_path, str(ROOT / "examples" / "alphazero_in_graphs.py"), *words.split())
+    positions, *graphs = (int(found) for found in re.findall(r": (\d+) positions", printed))
+    assert positions == 21
+    assert len(graphs) == 4
+    assert all(0 < count <= positions for count in graphs)
+    assert printed.count("against the tree, 4 games") == 4
+
+
+@pytest.mark.learning
+def test_a_network_is_compared_with_uct_of_equal_rating(example: Any) -> None:
+    folder, _ = example("learn_with_sb3.py")
+    words = "--place 20 --games 4 --judge 200"
+    printed = printed_by(folder, str(ROOT / "examples" / "learn_with_sb3_differences.py"), *words.split())
+    assert re.search(r'^sb3\("model.zip"\) is as strong as UCT with \d+ playouts', printed)
+    count, loss = r" +\d+( +\d+\.\d% \(\d+\.\d% to \d+\.\d%\)){2}\n", r" +\d+( +\d\.\d{3} \+- (\d\.\d{3}|nan)){2}\n"
+    assert re.search("misses a win at once" + count, printed)
+    assert re.search("lets the opponent win at once" + count, printed)
+    assert re.search("loses value, plies 0 to 13" + loss, printed)

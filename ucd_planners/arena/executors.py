@@ -19,6 +19,7 @@ import os
 import re
 import socket
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, InvalidStateError
 from concurrent.futures import TimeoutError as LateError
@@ -327,10 +328,16 @@ def _ray(text: str, address: str, jobs: int | None) -> Iterator[Opened]:
         if address == "local":
             cores = jobs or os.cpu_count() or 1
             ray.init(address="local", num_cpus=cores, include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
+        elif address == "auto":
+            ray.init(address="auto", **quiet)
         else:
-            ray.init(address="auto" if address == "auto" else f"ray://{address}", **quiet)
+            with warnings.catch_warnings(action="ignore"):  # of attempts to connect, where the error says it all
+                ray.init(address=f"ray://{address}", **quiet)
     except (ConnectionError, OSError, RuntimeError, ValueError, LateError) as error:
-        raise ConnectionError(f"{text} cannot be reached: {_reason(error)}") from None
+        token = (
+            "" if address in ("local", "auto") else "; a cluster with tokens needs the environment variable RAY_AUTH_MODE=token"
+        )
+        raise ConnectionError(f"{text} cannot be reached: {_reason(error)}{token}") from None
     try:
         errors = ray.exceptions
         lost = (errors.WorkerCrashedError, errors.NodeDiedError, errors.ObjectLostError, errors.OutOfMemoryError)
