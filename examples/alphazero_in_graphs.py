@@ -1,4 +1,4 @@
-"""What transpositions are worth under a network: PUCT on graphs against PUCT on a tree, with equal evaluations.
+"""The worth of transpositions under a network: PUCT on graphs against PUCT on a tree, with equal evaluations.
 
 It plays with a network of alphazero.py. Each depths of UCD meet the tree in games from random openings, in pairs with seats
 swapped. Both sides have the same network and as many playouts, each of which evaluates one position, since no evaluation is

@@ -1,4 +1,4 @@
-"""Where an agent and UCT of equal rating differ: a network of learn_with_sb3.py, or any other agent of a match.
+"""Differences between an agent and UCT of equal rating: a network of learn_with_sb3.py, or any other agent of a match.
 
 The agent is placed on the game's rated ladder and plays UCT with as many playouts as are as strong. Both are asked for a move
 in every position of these games. Printed are how often each misses a win at once or lets the opponent win at once, and in all
@@ -15,7 +15,7 @@ from ucd_envs.rules import State
 from ucd_planners import ucd
 from ucd_planners.arena.agents import agent_from
 from ucd_planners.arena.match import Match, play_match
-from ucd_planners.intervals import sample_error, wilson
+from ucd_planners.intervals import REACH, sample_error, wilson
 from ucd_planners.ratings.ladder import ladder_of
 from ucd_planners.ratings.openings import RandomOpenings
 from ucd_planners.ratings.placing import Placing
@@ -103,5 +103,5 @@ for name, missed in sorted(tactics.items(), reverse=True):
         cells.append(f"{count / len(missed):.1%} ({low:.1%} to {high:.1%})")
     print(f"{name:32}{len(missed):>10}" + "".join(f"{cell:>24}" for cell in cells))
 for name, lost in sorted(losses.items()):
-    cells = [f"{np.mean(each):.3f} +- {1.96 * sample_error(each):.3f}" for each in np.transpose(lost).tolist()]
+    cells = [f"{np.mean(each):.3f} +- {REACH * sample_error(each):.3f}" for each in np.transpose(lost).tolist()]
     print(f"{name:32}{len(lost):>10}" + "".join(f"{cell:>24}" for cell in cells))

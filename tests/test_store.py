@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import ucd_envs
+from ucd_planners import files
 from ucd_planners.arena import store as storage
 from ucd_planners.arena.match import Game, Match
 from ucd_planners.arena.origin import here
@@ -265,7 +266,7 @@ def test_what_was_added_outlasts_kill_9(path: Path) -> None:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storage, "PATIENCE", 0.05)
+    monkeypatch.setattr(files, "PATIENCE", 0.05)
 
 
 @pytest.mark.usefixtures("impatient")

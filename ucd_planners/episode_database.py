@@ -22,8 +22,6 @@ SUFFIXES = (".sqlite", ".db")
 """The ends of names by which a file is written as a database."""
 MARK = 0x55434445
 """SQLite's application_id of a file of episodes: "UCDE"."""
-PATIENCE = 60.0
-"""Seconds to wait while another process writes."""
 LEVEL = 1
 
 Arrays = Mapping[str, np.ndarray]
@@ -92,7 +90,7 @@ def _opened(path: Path, what: str) -> Iterator[sqlite3.Connection]:
     if files.is_foreign(path):
         raise ValueError(f"{path} holds no episodes, or is damaged")
     try:
-        with closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as database:
+        with closing(files.database(path)) as database:
             yield database
     except sqlite3.OperationalError as error:
         raise OSError(f"{path} cannot be {what}: {error}") from None

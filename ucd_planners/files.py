@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
@@ -10,6 +11,8 @@ from pathlib import Path
 
 SQLITE = b"SQLite format 3\0"
 """The first bytes of a database of SQLite."""
+PATIENCE = 60.0
+"""Seconds to wait while another process writes to a database."""
 
 
 def is_foreign(path: Path) -> bool:
@@ -18,6 +21,11 @@ def is_foreign(path: Path) -> bool:
     with suppress(OSError), open(path, "rb") as file:
         return file.read(len(SQLITE)) not in (b"", SQLITE)
     return False
+
+
+def database(path: Path) -> sqlite3.Connection:
+    """Opens a database of SQLite, or begins one, with transactions that the caller begins and ends. Raises sqlite3.Error."""
+    return sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
 
 
 def save(path: Path, write: Callable[[Path], object]) -> None:

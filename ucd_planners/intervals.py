@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from math import cos, nan, pi, sin, sqrt, tan
 from statistics import NormalDist, fmean, stdev
 
+REACH = 1.96
+"""Standard errors to each side of a 95% interval, for a normal distribution."""
 MANY = 200
 """Degrees of freedom from which the normal distribution replaces Student's: within 1% of its quantiles."""
 

@@ -29,9 +29,6 @@ from ucd_planners.arena.origin import Origin, here
 from ucd_planners.arena.summary import Summary, Total
 from ucd_planners.arena.tables import BEFORE, LAYOUT, MARK, STEP, TABLES, sums
 
-PATIENCE = 60.0
-"""Seconds to wait while another process writes."""
-
 
 class Store:
     """The store in a file, which is created if it does not exist; a context manager that closes it.
@@ -53,7 +50,7 @@ class Store:
         if files.is_foreign(self.path):
             raise ValueError(f"{self.path} is no store of games")
         try:
-            self._database = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
+            self._database = files.database(self.path)
         except sqlite3.Error as error:
             raise ValueError(f"{self.path} cannot be opened: {error}") from None
         try:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ucd_planners.cli.console import usage
+from ucd_planners.intervals import REACH
 
 if TYPE_CHECKING:
     from ucd_planners.arena.summary import Summary
@@ -227,10 +228,10 @@ def _rows(path: Path, labels: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _with_interval(row: dict[str, Any]) -> dict[str, Any]:
-    """Returns a row with an interval: where its table has none, 1.96 standard errors to both sides."""
+    """Returns a row with an interval: where its table has none, the normal one by its standard error."""
     if row.get("standard_error") is None or any(row.get(bound) is not None for bound in BOUNDS):
         return row
-    reach = 1.96 * row["standard_error"]
+    reach = REACH * row["standard_error"]
     return {**row, BOUNDS[0]: max(0.0, row["percent"] - reach), BOUNDS[1]: min(100.0, row["percent"] + reach)}
 
 

@@ -15,6 +15,7 @@ from ucd_planners.arena.match import Game, Match
 from ucd_planners.experiments import picture
 from ucd_planners.experiments.experiment import Experiment, Row, Setting
 from ucd_planners.experiments.ucd_ggp import won
+from ucd_planners.intervals import REACH
 from ucd_planners.notation import planner_from
 
 TIMES = ("1", "1.25", "1.5", "2", "3")
@@ -106,7 +107,7 @@ def equivalents(rows: Sequence[Row]) -> list[Row]:
             if planner not in cells or slope <= 0:
                 continue
             odds, error = log_odds(cells[planner])
-            middle, reach = odds / slope, 1.96 * sqrt((error / slope) ** 2 + (odds / slope**2) ** 2 / weight)
+            middle, reach = odds / slope, REACH * sqrt((error / slope) ** 2 + (odds / slope**2) ** 2 / weight)
             found.append(
                 {
                     **{"game": name, "planner": planner, "percent": cells[planner]["percent"]},
