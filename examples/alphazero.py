@@ -117,6 +117,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--folder", type=Path, default=Path("."), help="where everything is written")
     options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(options.seed)
     torch.set_num_threads(1)  # fastest for small networks
 
