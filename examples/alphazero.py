@@ -2,8 +2,9 @@
 
 Each generation plays games side by side and learns from the samples of the last few generations, each mapped by a symmetry of
 the game. Every few generations the network meets UCT with as many playouts as it has evaluations, and is placed on the game's
-rated ladder. The learning curve, curve.svg, tells with how many playouts UCT is as strong. Written too are the network, net.pt,
-for `puct(net="net.pt",...)` in any match, and the games of the last generation, games.npz.
+rated ladder. The learning curve, curve.svg, tells with how many playouts UCT is as strong. Written too are games.npz, the games
+of the last generation, and the network for `puct(net="net.onnx",...)` in any match: net.onnx, which is the faster one for a
+search alone, and net.pt.
 
     Silver et al.: A general reinforcement learning algorithm that masters chess, shogi, and Go through self-play. Science 2018
 
@@ -163,8 +164,10 @@ def main() -> None:
             meet(generation)
 
     kept[-1].save(options.folder / "games.npz")
-    example = torch.zeros(1, rules.planes[2], *rules.planes[:2], device=options.device)
+    example = torch.zeros(2, rules.planes[2], *rules.planes[:2], device=options.device)
     torch.jit.trace(net, example).save(str(options.folder / "net.pt"))
+    number, path = torch.export.Dim("number"), str(options.folder / "net.onnx")
+    torch.onnx.export(net, (example,), path, dynamic_shapes=({0: number},), external_data=False, verbose=False)
     if ladder is not None:
         draw(curve, ladder, options.playouts, options.folder / "curve.svg")
 

@@ -20,7 +20,7 @@ from ucd_planners.ratings.openings import RandomOpenings
 DEPTHS = [(0, 0, 0), (1, 0, 1), (0, 1, 2), (math.inf, 0, 1)]
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--net", type=Path, default=Path("net.pt"))
+parser.add_argument("--net", type=Path, default=Path("net.onnx"))
 parser.add_argument("--game", default="hex")
 parser.add_argument("--size", type=int, help="of a board that has one")
 parser.add_argument("--playouts", type=int, default=200)
