@@ -94,6 +94,7 @@ def draw(curve: list[tuple[int, Placed]], ladder: Ladder, evaluations: int, path
     axes.fill_between(generations, fewest, most, alpha=0.25, label="95% interval")
     axes.axhline(evaluations, color="grey", linewidth=0.8, label=f"UCT with {evaluations} playouts")
     axes.set(xlabel="generation", ylabel="as strong as UCT with playouts", yscale="log")
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.legend(frameon=False)
     figure.savefig(path, metadata={"Date": None})
