@@ -212,13 +212,22 @@ def test_positions_are_evaluated_once() -> None:
 
 
 def test_a_small_memory_changes_no_search() -> None:
-    """Of four places, which new evaluations take from others."""
+    """Of few places, which new evaluations take from others: an answer for another position would change a search."""
     states = states_of(ucd_envs.make_rules("hex", size=4), 3)
-    found = []
-    for remember in (0, 4, 2**12):
-        planner = puct(net, playouts=200, seed=1, table=False, remember=remember)
+    found, asked = [], []
+    for remember in (0, 4, 64, 256, 2**12):
+        seen: list[int] = []
+
+        def counting(planes: np.ndarray, masks: np.ndarray, players: np.ndarray, seen: list[int] = seen) -> Any:
+            seen.append(len(planes))
+            return net(planes, masks, players)
+
+        planner = puct(counting, playouts=200, seed=1, table=False, remember=remember)
         found.append([planner.search(state).visits.tolist() for state in states])
-    assert found[0] == found[1] == found[2]
+        asked.append(sum(seen))
+    assert all(each == found[0] for each in found)
+    assert asked == sorted(asked, reverse=True)
+    assert asked[0] > asked[2] > asked[-1]
 
 
 def test_a_kept_graph_goes_on_with_its_priors() -> None:

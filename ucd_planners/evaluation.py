@@ -63,7 +63,8 @@ class Remembered:
     def __init__(self, slots: int) -> None:
         self.slots = slots
         self._rules: Rules | None = None
-        self.keys, self.priors, self.values = np.zeros(0, np.uint64), np.zeros(0, np.float32), np.zeros(0)
+        self.keys, self.rows = np.zeros(0, np.uint64), np.zeros(0, np.int64)
+        self.priors, self.values = np.zeros(0, np.float32), np.zeros(0)
 
     def forget(self) -> None:
         """Forgets all evaluations, but keeps the room."""
@@ -75,13 +76,17 @@ class Remembered:
             self._rules = rules
             # Zeros of the system, which cost nothing before they are written.
             self.keys = np.zeros(self.slots * (rules.key_words + 1), np.uint64)
+            self.rows = np.zeros(self.slots + 1, np.int64)
             self.priors = np.zeros(self.slots * rules.actions * has_priors, np.float32)
             self.values = np.zeros(self.slots * rules.players)
 
     @property
     def count(self) -> int:
         """Evaluations that are remembered."""
-        return 0 if self._rules is None else int((self.keys[self._rules.key_words :: self._rules.key_words + 1] > 0).sum())
+        if self._rules is None:
+            return 0
+        (slots,) = np.nonzero(marks := self.keys[self._rules.key_words :: self._rules.key_words + 1])
+        return int((self.rows[(marks[slots] >> np.uint64(32)).astype(np.int64)] == slots).sum())
 
 
 FIELDS: Any = BATCH.fields
@@ -120,8 +125,8 @@ class Batch:
         kept, record = self.remembered, self.record
         kept.begin(self.rules, self._has_priors)
         record.slots = kept.slots if self.evaluator.kernel is None and self.leaves == 1 else 0
-        record.kept_keys, record.kept_priors = address_of(kept.keys), address_of(kept.priors)
-        record.kept_values = address_of(kept.values)
+        record.kept_keys, record.kept_rows = address_of(kept.keys), address_of(kept.rows)
+        record.kept_priors, record.kept_values = address_of(kept.priors), address_of(kept.values)
 
     @property
     def used(self) -> int:

@@ -27,7 +27,7 @@ from ucd_planners.search.sim import action_list, key, path, payoffs, rng, state
 
 BATCH = record(
     *((name, np.uint64) for name in ("planes", "masks", "movers", "policy", "values", "priors", "powers", "paid")),
-    *((name, np.uint64) for name in ("memory", "kept_keys", "kept_priors", "kept_values")),
+    *((name, np.uint64) for name in ("memory", "kept_keys", "kept_rows", "kept_priors", "kept_values")),
     *((name, np.int64) for name in ("rows", "used", "calls", "plane_bytes", "columns", "logits", "signed")),
     *((name, np.int64) for name in ("memory_bytes", "slots")),
     *((name, np.float64) for name in ("mix", "fraction", "alpha")),
@@ -37,10 +37,10 @@ of scratch for one answer; of the parameters of a compiled evaluation; of rememb
 answered, bytes of a position, numbers of a value, whether policies are logits and values go from -1 to 1; remembered
 evaluations at most, a power of two or 0. The share of a playout in the value of a leaf; the share of noise in the priors of the
 root, and its alpha."""
-BYTE, SIGNED, INDEX = (np.dtype(kind) for kind in (np.uint8, np.int8, np.int32))
+BYTE, SIGNED, INDEX, WHOLE = (np.dtype(kind) for kind in (np.uint8, np.int8, np.int32, np.int64))
 TOLERANCE = 1e-5
 """Rounding by which a value may miss its range, into which it is put then."""
-WAYS, U1, U2, U32 = 4, np.uint64(1), np.uint64(2), np.uint64(32)
+WAYS, U1, U2, U32, LOW = 4, np.uint64(1), np.uint64(2), np.uint64(32), np.uint64(0xFFFFFFFF)
 """Places at which an evaluation may be remembered."""
 LOG2_E, LN2_HIGH, LN2_LOW = np.float32(1.44269504088896341), np.float32(0.693359375), np.float32(-2.12194440e-4)
 C5, C4, C3, C2, C1, C0 = (
@@ -73,9 +73,9 @@ def ask(rules, search, graph, sim, call, batch):
         # A descent to a new position of a graph has written its key.
         if path(sim)[0, sim.path.length] >= 0 or not merges(graph):
             rules.key(rules.config, position, key(sim))
-        slot = remembered(rules, sim, batch)
-        if slot >= 0:
-            priors, values = kept_priors(rules, batch, slot), kept_values(rules, batch, slot)
+        kept = remembered(rules, sim, batch)
+        if kept >= 0:
+            priors, values = kept_priors(rules, batch, kept), kept_values(rules, batch, kept)
             return take(rules, search, graph, sim, batch, priors, values)
     if batch.used < batch.rows:
         call.row = row_of(rules, sim, batch)
@@ -243,52 +243,68 @@ def in_range(values, player):
 
 @kernel(inline=True)
 def kept_keys(rules, sim, batch):
-    """[slots, key_words + 1] uint64: keys of remembered positions, and their plies plus 1; 0 there for a free slot."""
+    """[slots, key_words + 1] uint64: keys of remembered positions, then their plies plus 1 and, in the upper half, the rows of
+    their evaluations; 0 there for a free slot."""
     return array_at(batch.kept_keys, (batch.slots, sim.key.room + 1), WORD)
 
 
 @kernel(inline=True)
-def kept_priors(rules, batch, slot):
-    """[actions] float32: remembered priors, in the order of the list of legal actions."""
-    return array_at(batch.kept_priors, (batch.slots, rules.actions), SINGLE)[slot]
+def kept_rows(batch):
+    """[slots + 1] int64: the slot of each row of evaluations, and the number of evaluations so far. Rows are written one after
+    another, which takes less time than writing them where the keys lie, and then the oldest ones again."""
+    return array_at(batch.kept_rows, (batch.slots + 1,), WHOLE)
 
 
 @kernel(inline=True)
-def kept_values(rules, batch, slot):
+def kept_priors(rules, batch, row):
+    """[actions] float32: remembered priors, in the order of the list of legal actions."""
+    return array_at(batch.kept_priors, (batch.slots, rules.actions), SINGLE)[row]
+
+
+@kernel(inline=True)
+def kept_values(rules, batch, row):
     """[players] float64: a remembered value for each player."""
-    return array_at(batch.kept_values, (batch.slots, rules.players), REAL)[slot]
+    return array_at(batch.kept_values, (batch.slots, rules.players), REAL)[row]
 
 
 @kernel()
 def remembered(rules, sim, batch):
-    """Returns the slot of the position whose key lies in `sim`, or -1."""
+    """Returns the row of the evaluation of the position whose key lies in `sim`, or -1."""
     ply, words, table = np.int64(fields(state(sim), HEADER).ply), key(sim), kept_keys(rules, sim, batch)
     home = np.int64(hash_of(key(sim), np.uint64(sim.key.room), ply) & np.uint64(batch.slots - WAYS))
     for slot in range(home, home + WAYS):
-        same = table[slot, words.size] == np.uint64(ply + 1)
+        last = table[slot, words.size]
+        same = last & LOW == np.uint64(ply + 1)
         for i in range(np.uint64(words.size)):
             same = same and table[slot, i] == words[i]
-        if same:
-            return np.int64(slot)
+        if same and kept_rows(batch)[last >> U32] == slot:
+            return np.int64(last >> U32)
     return np.int64(-1)
 
 
 @kernel()
 def remember(rules, search, sim, batch, priors, values, count):
-    """Remembers an evaluation of the position whose key lies in `sim` since `ask`, in place of an old one without room."""
-    ply, words, table = np.int64(fields(state(sim), HEADER).ply), key(sim), kept_keys(rules, sim, batch)
+    """Remembers an evaluation of the position whose key lies in `sim` since `ask`, in place of the oldest without room."""
+    ply, words = np.int64(fields(state(sim), HEADER).ply), key(sim)
+    table, slots = kept_keys(rules, sim, batch), kept_rows(batch)
     mixed = hash_of(key(sim), np.uint64(sim.key.room), ply)
     home, slot = np.int64(mixed & np.uint64(batch.slots - WAYS)), np.int64(-1)
     for place in range(home, home + WAYS):
         slot = np.int64(place) if slot < 0 and table[place, words.size] == 0 else slot
-    slot = slot if slot >= 0 else home + np.int64((mixed >> U32) & np.uint64(WAYS - 1))
+    if slot < 0:  # one whose evaluation was overwritten, or any
+        slot = home + np.int64((mixed >> U32) & np.uint64(WAYS - 1))
+        for place in range(home, home + WAYS):
+            slot = np.int64(place) if slots[table[place, words.size] >> U32] != place else slot
+    row = slots[batch.slots] & (batch.slots - 1)
+    slots[batch.slots] += 1
+    slots[row] = slot
     for i in range(np.uint64(words.size)):
         table[slot, i] = words[i]
-    table[slot, words.size] = ply + 1
+    table[slot, words.size] = np.uint64(ply + 1) | (np.uint64(row) << U32)
     for i in range(np.uint64(count if search.has_priors else 0)):
-        kept_priors(rules, batch, slot)[i] = priors[i]
+        kept_priors(rules, batch, row)[i] = priors[i]
     for player in range(rules.players):
-        kept_values(rules, batch, slot)[player] = values[player]
+        kept_values(rules, batch, row)[player] = values[player]
 
 
 @kernel()
