@@ -24,7 +24,9 @@ from ucd_planners.arena.match import Match, play_match
 from ucd_planners.checks import GAMES
 
 ROOT = Path(__file__).resolve().parent.parent
-EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.py") if not path.name.startswith(("learn_with_", "alphazero")))
+EXAMPLES = sorted(
+    path for path in (ROOT / "examples").glob("*.py") if not path.name.startswith(("learn_with_", "alphazero", "differences_"))
+)
 """Those with learning libraries are run by tests/test_learning.py, which needs an extra."""
 
 

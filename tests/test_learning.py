@@ -186,7 +186,7 @@ def test_alphazero_learns_from_its_own_games_and_is_placed_on_the_ladder(tmp_pat
 def test_a_network_is_compared_with_uct_of_equal_rating(example: Any) -> None:
     folder, _ = example("learn_with_sb3.py")
     words = "--place 20 --games 4 --judge 200"
-    printed = printed_by(folder, str(ROOT / "examples" / "learn_with_sb3_differences.py"), *words.split())
+    printed = printed_by(folder, str(ROOT / "examples" / "differences_from_uct.py"), *words.split())
     assert re.search(r'^sb3\("model.zip"\) is as strong as UCT with \d+ playouts', printed)
     count, loss = r" +\d+( +\d+\.\d% \(\d+\.\d% to \d+\.\d%\)){2}\n", r" +\d+( +\d\.\d{3} \+- (\d\.\d{3}|nan)){2}\n"
     assert re.search("misses a win at once" + count, printed)
