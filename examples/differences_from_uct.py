@@ -58,7 +58,7 @@ place = placing.place
 assert place is not None
 print(f"{options.agent} is as strong as UCT with {place.playouts:,.0f} playouts ({place.fewest:,.0f} to {place.most:,.0f})")
 
-opponent = f"uct(playouts={min(max(round(place.playouts), 1), options.judge)})"
+opponent = f"uct(playouts={round(min(max(place.playouts, 1), options.judge))})"
 openings = RandomOpenings(2, options.seed)
 played = play_match(Match(options.game, options.agent, opponent, {}, {}, options.games, options.seed, openings))
 score = played.score()

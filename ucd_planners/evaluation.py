@@ -80,14 +80,6 @@ class Remembered:
             self.priors = np.zeros(self.slots * rules.actions * has_priors, np.float32)
             self.values = np.zeros(self.slots * rules.players)
 
-    @property
-    def count(self) -> int:
-        """Evaluations that are remembered."""
-        if self._rules is None:
-            return 0
-        (slots,) = np.nonzero(marks := self.keys[self._rules.key_words :: self._rules.key_words + 1])
-        return int((self.rows[(marks[slots] >> np.uint64(32)).astype(np.int64)] == slots).sum())
-
 
 FIELDS: Any = BATCH.fields
 PLACES = {name: FIELDS[name][1] // 8 for name in ("policy", "values", "used", "calls", "columns")}

@@ -284,7 +284,8 @@ def remembered(rules, sim, batch):
 
 @kernel()
 def remember(rules, search, sim, batch, priors, values, count):
-    """Remembers an evaluation of the position whose key lies in `sim` since `ask`, in place of the oldest without room."""
+    """Remembers an evaluation of the position whose key lies in `sim` since `ask`. Without room the oldest one gives way, and
+    also one of those in the places for this key."""
     ply, words = np.int64(fields(state(sim), HEADER).ply), key(sim)
     table, slots = kept_keys(rules, sim, batch), kept_rows(batch)
     mixed = hash_of(key(sim), np.uint64(sim.key.room), ply)
