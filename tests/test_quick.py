@@ -152,11 +152,20 @@ def test_the_list_shows_results_and_takes_times_from_their_games(tmp_path: Path)
     experiment = experiment_named("leftright-readings")
     with Store(tmp_path / "leftright-readings.sqlite") as store:
         for match in contests(experiment.settings(experiment.games, 0)):
-            store.append(match, [Game(0, 0, (0,), (1.0,), (100,), (0.1,), 3.6)])
+            store.append(match, [Game(0, 0, (0,), (1.0,), (100,), (3.6,), 2000.0)])
     (tmp_path / "leftright-readings.csv").write_text("")
     (row,) = (row for row in catalogue(tmp_path) if row["experiment"] == "leftright-readings")
-    assert (row["core_hours"], row["result_games"]) == (1.9, 19)  # 19 settings with 100 games of 3.6 s
+    assert (row["core_hours"], row["result_games"]) == (1.9, 19)  # 19 settings with 100 games of 3.6 s, paused or not
     assert row["result"] == str(tmp_path / "leftright-readings.csv")
+
+
+def test_the_list_takes_times_with_a_program_from_the_clock(tmp_path: Path) -> None:
+    experiment = experiment_named("childs-go")
+    with Store(tmp_path / "childs-go.sqlite") as store:
+        for match in contests(experiment.settings(experiment.games, 0)):
+            store.append(match, [Game(0, 0, (0,), (1.0, 0.0), (100, 0), (1.0, 0.0), 3.6)])
+    (row,) = (row for row in catalogue(tmp_path) if row["experiment"] == "childs-go")
+    assert row["core_hours"] == 16.0  # 16 settings with 1,000 games of 3.6 s
 
 
 def test_the_list_goes_without_a_name(capsys: pytest.CaptureFixture[str]) -> None:

@@ -134,6 +134,14 @@ class Store:
             raise OSError(f"{self.path} is damaged: it has configurations that cannot be read") from None
         return summaries
 
+    def cpu_seconds(self) -> dict[int, float]:
+        """Returns the CPU seconds of all planners in the games of each configuration, by its number in `summaries`.
+
+        A program of its own counts as none. Unlike `Summary.seconds` this leaves out other work of the machine and pauses.
+        """
+        statement = "SELECT configuration, sum(value) FROM games, json_each(games.cpu_seconds) GROUP BY configuration"
+        return dict(self._run(statement))
+
     def stored(self, key: int, first: int = 0, last: int = 2**62) -> Iterator[Game]:
         """Yields the games of a configuration, given its number in `summaries`, by number from `first` to `last`."""
         columns = "number, seat, moves, payoffs, playouts, cpu_seconds, seconds"

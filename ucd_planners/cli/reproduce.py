@@ -192,7 +192,7 @@ def _list(arguments: argparse.Namespace) -> int:
             [row["experiment"], f"{row['settings']:,}", f"{row['games']:,}", quick, spoken(hours), row["source"], last]
         )
     table(columns, cells)
-    print("whole: by the games in the folder, else by CPU time of a game of every setting; --jobs divides it")
+    print("whole: by CPU time of the games in the folder, else of a game of every setting; --jobs divides it")
     return 0
 
 

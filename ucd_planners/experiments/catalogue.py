@@ -10,12 +10,16 @@ from ucd_planners.arena.store import Store, configuration
 from ucd_planners.experiments import MODULES, experiment_named
 from ucd_planners.experiments.experiment import Experiment, contests
 
+PROGRAM = "gtp("
+"""Marks configurations in which a program of its own plays, whose CPU time is not known."""
+
 
 def catalogue(folder: Path) -> list[dict[str, Any]]:
     """Returns a row for each experiment of this package.
 
-    core_hours: by the games of a store in the folder, where it has some of every setting, else as the experiment declares it;
-    None if neither is known. result: the table in the folder, or None; result_games: the games of its store.
+    core_hours: by the CPU time of the games of a store in the folder, where it has some of every setting, and by their time on
+    the clock where a program of its own plays; else as the experiment declares it; None if neither is known. result: the table
+    in the folder, or None; result_games: the games of its store.
     """
     return [row(experiment_named(name), folder) for name in MODULES]
 
@@ -43,7 +47,11 @@ def row(experiment: Experiment, folder: Path) -> dict[str, Any]:
     if store.is_file():
         found["result"] = found["result"] or str(store)
         with Store(store, reading=True) as opened:
-            costs = {summary.text: (summary.games, summary.seconds) for summary in opened.summaries()}
+            spent = opened.cpu_seconds()
+            costs = {
+                summary.text: (summary.games, summary.seconds if PROGRAM in summary.text else spent.get(summary.number, 0.0))
+                for summary in opened.summaries()
+            }
         found["result_games"] = sum(games for games, _ in costs.values())
         wanted = [(contest.games, *costs.get(configuration(contest), (0, 0.0))) for contest in played]
         if all(games for _, games, _ in wanted):
