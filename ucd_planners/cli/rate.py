@@ -21,7 +21,7 @@ def add(commands: Any) -> None:
         allow_abbrev=False,
         help="tells how strong a player is, in playouts of UCT",
         description="Plays a player against the rungs of a game's ladder that are near its strength: UCT with 1 to 100,000 "
-        "playouts a move. The answer is the number of playouts with which UCT is as strong, with a 95%% interval. Without "
+        "playouts a move. The answer is the number of playouts with which UCT is as strong, with a 95% interval. Without "
         "--agent the ladder is shown; without --game all ladders are listed. --build plays a ladder's games and keeps it. "
         "Other options are the game's settings.",
         epilog='example: ucd rate --game connect_four --agent "rave(playouts=1000)" --games 100',

@@ -37,7 +37,11 @@ def add(commands: Any) -> None:
 
     def subcommand(name: str, run: Any, about: str, example: str) -> argparse.ArgumentParser:
         one: argparse.ArgumentParser = kinds.add_parser(
-            name, allow_abbrev=False, help=about, description=f"{about[0].upper()}{about[1:]}.", epilog=f"example: {example}"
+            name,
+            allow_abbrev=False,
+            help=about.replace("%", "%%"),
+            description=f"{about[0].upper()}{about[1:]}.",
+            epilog=f"example: {example}",
         )
         one.add_argument("file", metavar="FILE", help="a store of games")
         one.set_defaults(run=run)
@@ -53,7 +57,7 @@ def add(commands: Any) -> None:
     form.add_argument("--json", action="store_true", help="one JSON object a line")
     export.add_argument("--games", dest="each_game", action="store_true", help="a row for each game, with its moves")
     export.add_argument("--output", metavar="PATH", help="a file (default: print)")
-    plot = subcommand("plot", _plot, "draws percentages with their 95%% intervals as SVG", "ucd results plot a.sqlite")
+    plot = subcommand("plot", _plot, "draws percentages with their 95% intervals as SVG", "ucd results plot a.sqlite")
     plot.add_argument("--output", metavar="PATH", help="default: FILE with the ending .svg")
     replay = subcommand("replay", _replay, "prints the moves and boards of a stored game", "ucd results replay a.sqlite 0")
     replay.add_argument("number", metavar="GAME", type=int, help="its number, from 0")

@@ -20,7 +20,7 @@ def add(commands: Any) -> None:
         allow_abbrev=False,
         help="rates several players by games against each other",
         description="Plays a tournament in pairs of games with seats swapped, both from one opening, and prints Elo ratings "
-        "with 95%% intervals. Players are those of `ucd match`. Openings are random plies that a short search calls open, "
+        "with 95% intervals. Players are those of `ucd match`. Openings are random plies that a short search calls open, "
         "the same for all pairings. With --store the same command goes on where it was. With --sprt the two players stop as "
         "soon as one hypothesis about normalised Elo is accepted. Other options are the game's settings.",
         epilog='example: ucd tournament --game hex --size 5 --player "uct(c=0.3)" --player rave --player random --games 100',
