@@ -22,7 +22,8 @@ from ucd_planners.arena.functions import FunctionAgent, Guard, observed
 from ucd_planners.arena.interface import FailedError, Move
 from ucd_planners.arena.match import Match, MatchResult, play_match
 from ucd_planners.arena.store import Store, configuration
-from ucd_planners.notation import parse, planner_from
+from ucd_planners.grammar import parse
+from ucd_planners.notation import planner_from
 
 HEX = {"size": 3}
 MINE = """

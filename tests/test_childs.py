@@ -22,8 +22,9 @@ from ucd_planners.arena.store import Store
 from ucd_planners.arena.study import Study
 from ucd_planners.experiments import childs_go, childs_trees, experiment_named, picture
 from ucd_planners.experiments.experiment import Row, Setting, contests, reproduce
+from ucd_planners.grammar import parse
 from ucd_planners.groups import Manhattan, OwnGroups
-from ucd_planners.notation import parse, planner_from
+from ucd_planners.notation import planner_from
 from ucd_planners.selection.ucd import UCD
 from ucd_planners.selection.update_all import UpdateAll
 

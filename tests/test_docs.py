@@ -19,7 +19,8 @@ from ucd_planners.arena.agents import AGENTS
 from ucd_planners.cli import COMMANDS
 from ucd_planners.cli.console import settings_from
 from ucd_planners.experiments import MODULES
-from ucd_planners.notation import parse, planner_from
+from ucd_planners.grammar import parse
+from ucd_planners.notation import planner_from
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"

@@ -40,8 +40,9 @@ from ucd_planners.experiments import (
     ucd_orders,
 )
 from ucd_planners.experiments.experiment import Report, Row, Setting, contests, measured, replaceable, reproduce, write_rows
+from ucd_planners.grammar import parse
 from ucd_planners.intervals import wilson
-from ucd_planners.notation import parse, planner_from
+from ucd_planners.notation import planner_from
 from ucd_planners.playouts import BHRF, CMC, GoExpert, GoInitial
 from ucd_planners.selection.rave import RAVE
 from ucd_planners.selection.ucd import UCD

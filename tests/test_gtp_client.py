@@ -24,9 +24,10 @@ from ucd_planners.arena.agents import GTPAgent, PlannerAgent, StoppedError, agen
 from ucd_planners.arena.match import Game, Match, play_game, play_match
 from ucd_planners.arena.schedule import play_matches
 from ucd_planners.arena.store import Store
+from ucd_planners.grammar import parse
 from ucd_planners.gtp import client
 from ucd_planners.gtp.client import Program, ProgramError, RefusalError
-from ucd_planners.notation import parse, planner_from
+from ucd_planners.notation import planner_from
 
 # One program.
 

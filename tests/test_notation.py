@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from ucd_envs.registry import make_rules
-from ucd_planners.notation import LONGEST, OPTIONS, canonical, parameters, parse, planner_from, setting_from
+from ucd_planners.grammar import LONGEST, parse, setting_from
+from ucd_planners.notation import OPTIONS, canonical, parameters, planner_from
 from ucd_planners.options import OLD_NAMES, PlannerOptions
 from ucd_planners.planner import Planner
 from ucd_planners.playouts import CMC

@@ -12,6 +12,7 @@ from ucd_envs.registry import REFERENCE, load, sentence
 from ucd_envs.settings import shown
 from ucd_planners.evaluators import Evaluator, evaluator_of
 from ucd_planners.evaluators.networks import is_network
+from ucd_planners.grammar import parse
 
 RENAMED = {"go_priors": "go_initial"}
 """New names of built-in objects by their old ones."""
@@ -79,8 +80,6 @@ def evaluator_from(net: Any, layout: str = "chw", logits: bool = True, signed: b
     A reference names a network, a function of planes, masks and players, or a function that returns either.
     """
     if isinstance(net, str) and is_reference(net):
-        from ucd_planners.notation import parse
-
         name, written = parse(net)
         net = load(name)
         if not chooses_moves(net, written) and not is_network(net):

@@ -31,8 +31,9 @@ from ucd_planners.arena.interface import obey as _obey
 from ucd_planners.arena.models import onnx_agent, sb3_agent, torch_agent
 from ucd_planners.arena.programs import GTPAgent, stones_before
 from ucd_planners.evaluators.loading import digest_of
+from ucd_planners.grammar import parse, write
 from ucd_planners.gtp.analysis import both
-from ucd_planners.notation import canonical, maker_of, parse, player_from, write
+from ucd_planners.notation import canonical, maker_of, player_from
 from ucd_planners.options import checked_seconds
 from ucd_planners.planner import Planner
 from ucd_planners.references import chooses_moves, parameters_of, refuse_unknown

@@ -12,7 +12,7 @@ from ucd_envs.rules import Rules, State
 from ucd_envs.settings import shown
 from ucd_planners.arena.functions import Guard
 from ucd_planners.arena.interface import Move, Stop
-from ucd_planners.notation import parse
+from ucd_planners.grammar import parse
 from ucd_planners.references import parameters_of
 
 BotMaker = Callable[..., Any]

@@ -31,7 +31,7 @@ from ucd_planners.evaluators.loading import (
     load_onnx,
     load_torch,
 )
-from ucd_planners.notation import parse
+from ucd_planners.grammar import parse
 from ucd_planners.references import built, is_reference
 
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from ucd_envs.rules import Rules, State
 from ucd_envs.settings import real
 from ucd_planners.arena.interface import FailedError, Move, Stop, obey
+from ucd_planners.grammar import TIMEOUT
 from ucd_planners.gtp.client import Program, ProgramError
 from ucd_planners.gtp.protocol import COLOURS, RESIGN
-from ucd_planners.notation import TIMEOUT
 
 
 class GTPAgent:

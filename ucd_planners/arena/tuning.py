@@ -32,7 +32,7 @@ from ucd_planners.arena.match import MatchResult, Score
 from ucd_planners.arena.schedule import Batch, play_batches
 from ucd_planners.arena.store import Store
 from ucd_planners.arena.workers import Workers, workers
-from ucd_planners.notation import NUMBER, WHOLE, parse, value_of, value_text
+from ucd_planners.grammar import NUMBER, WHOLE, parse, value_of, value_text
 
 FIRST_GAMES = 20
 """Games of a trial before it may be pruned; their number doubles from then on."""

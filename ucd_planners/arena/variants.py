@@ -8,7 +8,8 @@ from typing import Any
 from ucd_envs import registry
 from ucd_envs.rules import Rules, State
 from ucd_planners.arena.agents import Move, PlannerAgent, Stop, budget_of
-from ucd_planners.notation import parse, planner_from
+from ucd_planners.grammar import parse
+from ucd_planners.notation import planner_from
 from ucd_planners.planner import Planner
 
 

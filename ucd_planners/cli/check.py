@@ -51,8 +51,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _checked_program(arguments: argparse.Namespace) -> int:
     """Prints a table of the rules of GTP and of how a program keeps them."""
+    from ucd_planners.grammar import TIMEOUT, parse
     from ucd_planners.gtp.checks import check_program
-    from ucd_planners.notation import TIMEOUT, parse
 
     with usage():
         rich()

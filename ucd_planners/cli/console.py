@@ -31,7 +31,7 @@ def game_from(text: str | None) -> tuple[str | None, dict[str, Any]]:
 
     Raises ValueError for a text with brackets that does not parse.
     """
-    from ucd_planners.notation import parse
+    from ucd_planners.grammar import parse
 
     if text is None or "(" not in text or registry.family_of(text) is not None:
         return text, {}
@@ -46,7 +46,7 @@ def settings_from(words: Sequence[str], game: str | None) -> dict[str, Any]:
 
     Raises ValueError for a word that belongs to no option, an unknown game, and options without a game.
     """
-    from ucd_planners.notation import setting_from
+    from ucd_planners.grammar import setting_from
 
     if words and game is None:
         raise ValueError(f"unexpected argument {shown(words[0])}: settings are those of a game, after --game")
