@@ -21,7 +21,7 @@ from ucd_envs.rules import Rules, State
 from ucd_envs.structs import fields
 from ucd_planners import rave, ucd, uct
 from ucd_planners.playouts import BHRF
-from ucd_planners.playouts.forest import MEMORY, contexts_of, index_of, replies_of
+from ucd_planners.playouts.forest import CONTEXT, MEMORY, contexts_of, index_of, replies_of, slot_of
 from ucd_planners.selection.rave import RAVE
 from ucd_planners.selection.ucd import UCD
 
@@ -274,6 +274,18 @@ def test_counts_stay_exact() -> None:
     for _ in range(3):
         assert teach(rules, policy, memory, *game, len(game[0]))
     assert forest(memory).patterns == {(((0, 4),), (1, 2)): (2**24, Fraction(2))}
+
+
+@pytest.mark.parametrize("parent", [2**16, 3 * 2**16, 2**24, 12345])
+def test_the_search_for_a_context_ends_at_a_free_slot(parent: int) -> None:
+    """Also for action 0 after a context whose number is a multiple of 2**16: its hash has 32 zeros where marks are taken."""
+    contexts, index = np.zeros(2, CONTEXT), np.zeros(64, np.uint64)
+    contexts[1]["parent"] = parent
+    for slot in range(64):
+        index[:], index[slot] = 0, 1  # context 1 with a mark of 0, as a free slot has
+        found, mark = slot_of(contexts, index, np.uint64(parent), 0)
+        assert mark > 0
+        assert index[found] == 0
 
 
 @pytest.mark.parametrize("choice", ["soft_uct", "last_reply"])

@@ -46,7 +46,7 @@ REPLY = record(("move", np.int32), ("weight", np.float32), ("count", np.float32)
 """A pattern: the reply, its weight in a draw, the number of its simulations and the sum of their payoffs."""
 MEMORY_BYTES, CONTEXT_BYTES = np.uint64(MEMORY.itemsize), np.uint64(CONTEXT.itemsize)
 SLOT = np.dtype(np.uint64)
-"""A slot of the index: a context of two moves or more, 0 for a free slot; above it 32 bits of its key's hash."""
+"""A slot of the index: a context of two moves or more, 0 for a free slot; above it its mark, 31 bits of its hash and a 1."""
 SLOTS, PLACES = 2, 4
 """Slots and places of replies for each pattern. A context of two moves or more has a pattern at least, so the index is at most
 half full. The replies of a context have room for a power of two and move to twice the room when it is full, so r of them have
@@ -90,9 +90,9 @@ def single(m, move):
 
 @kernel()
 def slot_of(contexts, index, parent, move):
-    """Returns the slot of a context of two moves or more, or the free one where it belongs, and 32 bits of its key's hash."""
+    """Returns the slot of a context of two moves or more, or the free one where it belongs, and its mark."""
     hashed, size = (parent << U32 | np.uint64(move)) * HASH, np.uint64(index.size)
-    mark = hashed >> U16 & LOW
+    mark = hashed >> U16 & LOW | U1  # never that of a free slot, at which the search ends
     return place_in(index, (contexts, mark, parent, move), ((hashed >> U32) * size) >> U32, size, is_other), mark
 
 
