@@ -160,6 +160,7 @@ TREES = Experiment(
     source="[Childs sections 3 and 4, Figures 2 to 5]",
     claim="plots of these errors, without figures in print",
     games=200,
+    core_hours=6.3,
     settings=settings,
     draw=draw,
     measure=measure,
@@ -169,6 +170,7 @@ WHOLE_TREES = replace(
     TREES,
     name="childs-trees-whole",
     title="Wrong moves on P-games after each number of playouts, c = sqrt(2), 200 searches a tree, each to the end",
+    core_hours=None,
     settings=whole_settings,
 )
 EXPERIMENTS = {each.name: each for each in (TREES, WHOLE_TREES)}
