@@ -742,6 +742,7 @@ WHOLE = (
     "playouts-equivalent",
     *nogo.EXPERIMENTS,
     "childs-trees",
+    "ucd-hex-kept",
 )
 """Experiments whose whole runs are kept."""
 
@@ -781,7 +782,7 @@ def test_the_kept_results_of_leftright_are_as_in_the_paper() -> None:
     [
         (
             "ucd",
-            (*ucd.EXPERIMENTS, *ucd_go.EXPERIMENTS, *ucd_ggp.EXPERIMENTS, "playouts-equivalent"),
+            (*ucd.EXPERIMENTS, *ucd_go.EXPERIMENTS, *ucd_ggp.EXPERIMENTS, "playouts-equivalent", "ucd-hex-kept"),
             {
                 "0.2",
                 "0.3",

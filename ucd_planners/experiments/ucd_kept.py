@@ -36,7 +36,7 @@ EXPERIMENTS = {
         source="[UCD Figures 5 and 6]",
         claim="d1 = 0 is always above 53, d1 = 1 between 48 and 62; the best is (0, 1, 2)",
         games=1000,
-        core_hours=0.7,
+        core_hours=0.2,
         settings=hex_kept_settings,
         draw=draw_hex,
     ),
