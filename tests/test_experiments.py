@@ -732,7 +732,7 @@ def test_a_table_gives_way_to_one_with_as_many_games_in_each_row(old: str | None
 
 KEPT = Path(__file__).parent.parent / "docs" / "results"
 CMC_TABLES = ("cmc", "cmc-hex", "cmc-go", "cmc-zero")
-PARTIAL = ("bhrf", "bhrf-playouts", "bhrf-epsilon", "childs-go")
+PARTIAL = ("bhrf", "bhrf-playouts", "bhrf-epsilon", "childs-go", "shared-positions")
 """Experiments of which a part is kept, which the same command goes on from."""
 WHOLE = (
     *ucd.EXPERIMENTS,
