@@ -60,6 +60,11 @@ CELLS = {
     "Havannah, base 8, prob 35, B = 0": cmc("8", "35", "0"),
     "Havannah, base 5, prob 75, B = 0": cmc("5", "75", "0"),
     "Havannah, base 5, prob 35, B = 100": cmc("5", "35", "100"),
+    "Havannah, base 5, prob 35, B = 0, three details": (
+        "cmc-details",
+        {"over": "UCT", "base": "5", "detail": "all three"},
+        0.0,
+    ),
     "Havannah, base 5, prob 0": ("cmc-zero", {"base": "5"}, 0.0),
     "Go 9x9, 10k playouts, soft-UCT": ("bhrf", {"board": "9", "budget": "10k", "policy": "soft-UCT"}, 0.0),
     "Go 9x9, before an expert's playouts, epsilon 15": (

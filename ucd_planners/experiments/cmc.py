@@ -236,6 +236,7 @@ EXPERIMENTS = {
         source="[CMC sections 5 and 6]",
         claim="CMC has 57.0 at prob 35 and B = 0; details are left open",
         games=1000,
+        core_hours=2.7,
         settings=detail_settings,
         draw=draw_details,
     ),
