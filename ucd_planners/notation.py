@@ -1,8 +1,5 @@
-"""Planners from their texts, and the canonical text of a planner. The grammar stands in ucd_planners.grammar.
-
-A name is a preset, or a reference `package.module:name` to a function or class that returns a selection or a planner. An
-installed package may give it a short name by an entry point of the group `ucd.selections`. The keys are its parameters and the
-options of Planner. No text is evaluated: a reference imports its module and calls the object that it names.
+"""Planners from their texts, and the canonical text of a planner. ucd_planners.grammar has the grammar and tells what names and
+keys stand for.
 """
 
 from __future__ import annotations

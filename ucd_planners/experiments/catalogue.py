@@ -9,9 +9,7 @@ from typing import Any
 from ucd_planners.arena.store import Store, configuration
 from ucd_planners.experiments import MODULES, experiment_named
 from ucd_planners.experiments.experiment import Experiment, contests
-
-PROGRAM = "gtp("
-"""Marks configurations in which a program of its own plays, whose CPU time is not known."""
+from ucd_planners.grammar import PROGRAM
 
 
 def catalogue(folder: Path) -> list[dict[str, Any]]:
@@ -49,7 +47,10 @@ def row(experiment: Experiment, folder: Path) -> dict[str, Any]:
         with Store(store, reading=True) as opened:
             spent = opened.cpu_seconds()
             costs = {
-                summary.text: (summary.games, summary.seconds if PROGRAM in summary.text else spent.get(summary.number, 0.0))
+                summary.text: (
+                    summary.games,
+                    summary.seconds if f"{PROGRAM}(" in summary.text else spent.get(summary.number, 0.0),
+                )
                 for summary in opened.summaries()
             }
         found["result_games"] = sum(games for games, _ in costs.values())
