@@ -10,6 +10,7 @@ import signal
 import threading
 import time
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import gymnasium
@@ -277,22 +278,24 @@ def test_threads_tell_what_goes_wrong_in_one_of_them(monkeypatch: pytest.MonkeyP
     assert team.run(fails, 1) == -1
 
 
-def slow(seconds: float, first: int, last: int) -> int:
-    """Takes so much time for each game, and returns the last one."""
-    time.sleep(seconds * (last - first))
+def last_game(_first: int, last: int) -> int:
+    """A kernel that does nothing: the end of its run of games."""
     return last
 
 
-def test_a_share_that_is_soon_done_is_no_work_for_a_thread() -> None:
+def test_a_share_that_is_soon_done_is_no_work_for_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first call tells how long a game takes; a kernel that becomes slower is shared after all, each kernel for itself."""
-    team, calls = crew.Crew(2, 128), list[tuple[int, int]]()
+    team, calls, now = crew.Crew(2, 128), list[tuple[int, int]](), [0.0]
+    monkeypatch.setattr(crew, "time", SimpleNamespace(perf_counter=lambda: now[0]))
 
     def noted(seconds: float, first: int, last: int) -> int:
         calls.append((first, last))
-        return slow(seconds, first, last)
+        if first == 0:
+            now[0] += seconds * last
+        return last
 
     for _ in range(3):
-        assert team.run(noted, 0.0) == 128
+        assert team.run(noted, 1e-6) == 128
     assert calls == [(0, 128)] * 3
     assert team.run(noted, 1e-4) == team.run(noted, 1e-4) == 128
     assert sorted(calls[3:]) == [(0, 64), (0, 128), (64, 128)]
@@ -315,7 +318,7 @@ def test_ctrl_c_leaves_no_thread_at_work(monkeypatch: pytest.MonkeyPatch) -> Non
         with pytest.raises(KeyboardInterrupt):
             team.run(interrupted)
         assert (written[64:] == count).all()
-    assert team.run(slow, 0.0) == 128
+    assert team.run(last_game) == 128
     team.close()
 
 
@@ -324,7 +327,7 @@ def test_threads_end_with_their_crew(monkeypatch: pytest.MonkeyPatch) -> None:
     known = set(threading.enumerate())
     for closes in (True, False):
         team = crew.Crew(3, 300)
-        team.run(slow, 0.0)
+        team.run(last_game)
         started = set(threading.enumerate()) - known
         assert len(started) == 2
         if closes:
@@ -338,11 +341,11 @@ def test_threads_end_with_their_crew(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_forked_process_has_threads_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crew, "LEAST_SECONDS", 0.0)
     team = crew.Crew(2, 128)
-    assert team.run(slow, 0.0) == 128
+    assert team.run(last_game) == 128
     child = os.fork()
     if child == 0:
         signal.alarm(20)
-        os._exit(0 if team.run(slow, 0.0) == 128 else 1)
+        os._exit(0 if team.run(last_game) == 128 else 1)
     assert os.waitpid(child, 0)[1] == 0
     team.close()
 
