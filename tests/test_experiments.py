@@ -39,7 +39,17 @@ from ucd_planners.experiments import (
     ucd_go_budgets,
     ucd_orders,
 )
-from ucd_planners.experiments.experiment import Report, Row, Setting, contests, measured, replaceable, reproduce, write_rows
+from ucd_planners.experiments.experiment import (
+    Report,
+    Row,
+    Setting,
+    contests,
+    measured,
+    replaceable,
+    reproduce,
+    with_labels,
+    write_rows,
+)
 from ucd_planners.grammar import parse
 from ucd_planners.intervals import wilson
 from ucd_planners.notation import planner_from
@@ -567,6 +577,21 @@ def test_only_some_settings_are_played_and_the_table_has_all_that_were(
         ("update_all", "", "", ""),
         *(("ucd", d1, "0", "1") for d1 in ("0", "inf")),
     ]
+
+
+def test_labels_with_commas_are_found() -> None:
+    """The longest label that fits is taken, so that a comma may stand in a label as well as between labels."""
+    budgets = ("1", "1,000 playouts", "30,000 playouts", "0.1 s")
+    settings = [Setting({"budget": budget, "d": "0"}, lambda setting: None) for budget in budgets]
+    for texts, found in (
+        (["30,000 playouts"], "30,000 playouts"),
+        (["0.1 s,1,000 playouts"], "1,000 playouts;0.1 s"),
+        (["1", "30,000 playouts,1"], "1;30,000 playouts"),
+    ):
+        assert ";".join(setting.labels["budget"] for setting in with_labels(settings, {"budget": texts})) == found
+    for text, unknown in (("30", "30"), ("1,", ""), ("1,000", "000"), ("0.1 s;1", "0.1 s;1")):
+        with pytest.raises(ValueError, match=f"no setting has budget = '{unknown}': expected one of 1, 1,000 playouts,"):
+            with_labels(settings, {"budget": [text]})
 
 
 def test_a_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

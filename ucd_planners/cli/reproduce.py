@@ -96,13 +96,13 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _labels(words: list[str]) -> dict[str, list[str]]:
-    """Returns the selection of --only. Raises ValueError for words that are not COLUMN=LABEL."""
+    """Returns the texts of --only by column. Raises ValueError for words that are not COLUMN=LABEL."""
     labels: dict[str, list[str]] = {}
     for word in words:
         column, equals, text = word.partition("=")
         if not (column and equals and text):
             raise ValueError(f"--only must be like budget=10k, or budget=10k,30k for both, not {word!r}")
-        labels.setdefault(column, []).extend(text.split(","))
+        labels.setdefault(column, []).append(text)
     return labels
 
 

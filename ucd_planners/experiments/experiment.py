@@ -179,20 +179,29 @@ def replaceable(path: Path, rows: Sequence[Row], labels: Collection[str]) -> boo
     return all(count <= games.get(place, 0) for place, count in old)
 
 
-def with_labels(settings: Sequence[Setting], labels: Mapping[str, Collection[str]]) -> list[Setting]:
+def with_labels(settings: Sequence[Setting], labels: Mapping[str, Sequence[str]]) -> list[Setting]:
     """Returns the settings that have one of the wanted labels in each named column.
 
+    labels: column to texts, each a label or several with commas between them. Labels may have commas themselves.
     Raises ValueError for a column or a label that no setting has.
     """
-    for column, wanted in labels.items():
+    wanted: dict[str, set[str]] = {}
+    for column, texts in labels.items():
         known = dict.fromkeys(label for setting in settings if (label := setting.labels.get(column)))
         if not known:
             columns = dict.fromkeys(column for setting in settings for column in setting.labels)
             raise ValueError(f"settings have no column {column!r}: expected one of {', '.join(columns)}")
-        for label in wanted:
-            if label not in known:
-                raise ValueError(f"no setting has {column} = {label!r}: expected one of {', '.join(known)}")
-    return [setting for setting in settings if all(setting.labels.get(column) in wanted for column, wanted in labels.items())]
+        longest_first = sorted(known, key=len, reverse=True)
+        for text in texts:
+            rest = f"{text},"
+            while rest:
+                label = next((label for label in longest_first if rest.startswith(f"{label},")), None)
+                if label is None:
+                    unknown = rest.partition(",")[0]
+                    raise ValueError(f"no setting has {column} = {unknown!r}: expected one of {', '.join(known)}")
+                wanted.setdefault(column, set()).add(label)
+                rest = rest[len(label) + 1 :]
+    return [setting for setting in settings if all(setting.labels.get(column) in some for column, some in wanted.items())]
 
 
 def write_rows(rows: Sequence[Row], path: Path) -> None:
